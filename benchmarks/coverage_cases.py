@@ -20,7 +20,7 @@ from treeaudit.attacks.membership_inference.roc import (
 )
 from treeaudit.attacks.singling_out.population import alone_in_both
 from treeaudit.comparison.measures import lesser_of
-from treeaudit.people.predict.predictions import explained
+from treeaudit.people.predict.utility import explained
 from treeaudit.people.records import read_records
 from treeaudit.stats import (
     Estimate,
@@ -36,7 +36,7 @@ from treeaudit.stats import (
 __all__ = ["Case", "Draw", "cases"]
 
 Draw = Callable[[np.random.Generator], tuple[Estimate | None, float]]
-_TESTS: tuple[Test, ...] = ("counts", "loss", "lira")
+_TESTS: tuple[Test, ...] = ("counts", "loss", "shadows")
 
 
 class Case(NamedTuple):

@@ -191,10 +191,10 @@ def written(rows: list[Mapping[str, Any]], people: int) -> str:
         "",
         f"**{len(passed)} of {len(rows)} PASS, {len(joint)} forests judged together among them; "
         f"{len(cheap)} lose at most one point on unseen people. The most that a passing forest "
-        f"gives back by the other route: {most:.1%} (policy: 5.0%).**",
+        f"gives back, by an independent program: {most:.1%} (policy: 5.0%).**",
         "",
         "| table | people | model | verdict | trees | smallest leaf | unseen accuracy | points | "
-        "beyond, by the other route |",
+        "beyond, by an independent program |",
         "|---|---:|---|---|---|---|---|---:|---|",
     ]
     for one in rows:

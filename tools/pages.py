@@ -243,7 +243,7 @@ def documented(name: str, one) -> str:
             continue
         parts.append(f"**{head[1]}**\n")
         if ">>>" in body:
-            parts.append(f"```pycon\n{body.strip()}\n```\n")
+            parts.append(f"```text\n{body.strip()}\n```\n")
         else:
             parts.append(items(body))
     if inspect.isclass(one):

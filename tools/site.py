@@ -135,6 +135,8 @@ def examples() -> dict[str, tuple[str, str]]:
             named = re.match(r'tone-\w+" id="(\w+)"', card)
             if named and (name := named[1]) not in found:
                 text = str(report[name]).strip()
+                # The rows that it links to are not in this part of the page.
+                card = re.sub(r'<a href="#t[^"]*">(.*?)</a>', r"<b>\1</b>", card)
                 found[name] = (
                     f"From {said}:\n\n```text\n{text}\n```\n\nThe same in the report:\n\n"
                     f'<iframe class="report" title="{name} in a report" '

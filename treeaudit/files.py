@@ -135,6 +135,8 @@ def check_free(path: Path, *, force: bool) -> None:
     check_new(path, force=force, how="--force")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent} for {path.name}")
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(f"{path} cannot be written: the folder is read-only, name another")
 
 
 def suffix_of(path: str | os.PathLike[str], known: Iterable[str], what: str) -> str:

@@ -2,22 +2,35 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import XGBClassifier
 
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
-from treeaudit.attacks.membership_inference import scores
-from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity
+from treeaudit.attacks.membership_inference import attack
+from treeaudit.attacks.membership_inference.attack import (
+    _CHECKS,
+    _severity,
+    membership_scores,
+)
 from treeaudit.attacks.membership_inference.roc import area, separation, strongest
-from treeaudit.attacks.membership_inference.scores import split_groups
+from treeaudit.attacks.membership_inference.scores import loss, split_groups
+from treeaudit.attacks.membership_inference.shadows import _pool, by_shadows, ratios
 from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
+
+POLICY = ta.Policy(name="any", values={"max-membership-auc": 1.0})
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +50,7 @@ def test_the_count_score_is_above_the_loss(forest_finding) -> None:
     details = forest_finding.details
     assert details.strongest == "counts"
     assert details.auc_low > details.references.loss.auc_high
-    assert details.auc > details.references.lira.auc
+    assert details.auc > details.references.shadows.auc
     assert forest_finding.severity != "none"
     assert "forest" not in forest_finding.summary
     assert json.loads(json.dumps(plain_data(details), allow_nan=False)) == plain_data(details)
@@ -98,14 +111,35 @@ def test_a_regressor_by_the_people_in_its_leaves() -> None:
     finding = run_attack(Membership(), case_of(model, (x, x[:, 0]), (unseen, unseen[:, 0])))
     assert finding.details.auc_low > 0.5
     assert finding.details.references.loss.auc > 0.5
-    assert "classify" in finding.details.references.lira.reason
+    assert finding.details.references.shadows.auc_low > 0.5
 
 
-def test_boosting_says_why_the_references_are_left_out() -> None:
+def test_nothing_is_clear_where_the_strongest_test_was_not_run(monkeypatch) -> None:
     x, y = population(600, 6)
-    model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(x, y)
-    details = run_attack(Membership(), case_of(model, (x, y), population(600, 7))).details
-    assert "not the mean" in details.references.loss.reason
+    model = AdaBoostClassifier(n_estimators=5, random_state=0).fit(x, y)
+    monkeypatch.setattr(attack, "by_shadows", lambda *_: "they take too long")
+    result = run_attack(Membership(), case_of(model, (x, y), population(600, 7)))
+    assert isinstance(result, ta.Skipped)
+    assert result.reason.startswith(
+        "the counts of leaves found nothing, but the strongest test was not run, shadow models"
+    )
+
+
+def test_what_was_not_run_is_said_and_passes_no_check(monkeypatch) -> None:
+    x, y = population(600, 6)
+    model = DecisionTreeClassifier(random_state=0).fit(x, y)
+    monkeypatch.setattr(attack, "by_shadows", lambda *_: "they take too long")
+    people = {"train": (x, y), "test": population(600, 7)}
+    report = ta.scan(model, **people, attacks=["TA105"], policy=POLICY)
+    assert (
+        "Not run, so that more may be found: shadow models (they take too long). The attack "
+        "learnt from 300 unseen people, fewer than there are members"
+    ) in report["TA105"].summary
+    (check,) = [one for one in report.checks if one.name == "max-membership-auc"]
+    assert check.status == "skipped"
+    assert check.reason == (
+        "not everything could be looked at: shadow models, the strongest test (they take too long)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +165,7 @@ def test_what_is_certainly_above_chance_decides(area, rate, alone, severity) -> 
 def test_the_strongest_is_corrected_for_choosing() -> None:
     """Never below a test by itself, at either end, and its lower end pays for the choice."""
     rng = np.random.default_rng(4)
-    control = {name: rng.normal(size=2_000) for name in ("counts", "loss", "lira")}
+    control = {name: rng.normal(size=2_000) for name in ("counts", "loss", "shadows")}
     tests = {name: (rng.normal(0.1 * i, 1, 900), control[name]) for i, name in enumerate(control)}
     found, by_area, by_rate = strongest(tests)
     each = [separation(*one) for one in tests.values()]
@@ -151,14 +185,14 @@ def test_policies_judge_the_strongest_of_the_tests() -> None:
     case = case_of(model, (x, y), population(5_000, 12))
     finding = run_attack(Membership(), case)
     details = finding.details
-    each = [details.references.counts, details.references.loss, details.references.lira]
+    each = [details.references.counts, details.references.loss, details.references.shadows]
     assert details.auc == max(one.auc for one in each)
     assert details.auc_high == max(one.auc_high for one in each)
     assert details.tpr_at_1_percent_fpr_high == max(
         one.tpr_at_1_percent_fpr_high for one in each if one.tpr_at_1_percent_fpr_high is not None
     )
     assert "the strongest of 3 tests" in finding.summary
-    named = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
+    named = {"counts": "the counts of leaves", "loss": "the loss", "shadows": "shadow models"}
     assert f"by {named[details.strongest]}" in finding.summary
     auc, tpr = (rule.measure([finding], case.forest) for rule in _CHECKS)
     assert (auc, tpr) == (details.auc_high, details.tpr_at_1_percent_fpr_high)
@@ -219,24 +253,105 @@ def test_of_a_private_model_only_the_answers_can_be_attacked() -> None:
     assert "by what the model answers" in report["TA105"].summary
 
 
-@pytest.mark.parametrize(
-    ("trees", "expected"),
-    [
-        # Shadows answer 0.5 and 0.9, the model 0.9: logits 0, 2.197 and 2.197, which are 1.554
-        # apart. Of a forest the logit of 0.7 is taken, of a tree the mean of 0 and 2.197.
-        (2, (2.19722 - 0.84730) / 1.55367),
-        (1, (2.19722 - 1.09861) / 1.55367),
-    ],
-)
-def test_lira_by_hand(trees, expected, monkeypatch) -> None:
-    answers = iter([np.array([0.5, 0.5]), np.array([0.9, 0.9])])
-    told = (np.array([0.9]), np.array([0.9]))
-    monkeypatch.setattr(scores, "_shadow_rows", lambda *_: 1)
-    monkeypatch.setattr(scores, "loss", lambda *_: told)
-    monkeypatch.setattr(scores, "_shadow", lambda *_, **__: next(answers))
-    one = SimpleNamespace(values=np.zeros((2, 1)), known_labels=np.zeros(2, dtype=int))
-    first = np.array([0])
-    people = SimpleNamespace(train=one, test=one, members=first, control=first, reference=first)
-    members, control = scores.lira(SimpleNamespace(n_trees=trees), people, 0, shadows=2)
-    assert members == pytest.approx([expected], abs=1e-4)
-    assert control == pytest.approx([expected], abs=1e-4)
+def test_ratios_by_hand() -> None:
+    """The model says 0.9 and 0.2; two shadow models 0.5 and 0.9, and 0.2 and 0.6."""
+    others = np.array([[0.5, 0.2], [0.9, 0.6]])
+    assert ratios(np.array([0.9, 0.2]), others) == pytest.approx([1.0 / 0.8, 0.3 / 0.5])
+
+
+@pytest.mark.parametrize("model", [
+    DecisionTreeClassifier(min_samples_leaf=3),
+    RandomForestClassifier(5),
+    GradientBoostingClassifier(n_estimators=5),
+    HistGradientBoostingClassifier(max_iter=5),
+    XGBClassifier(n_estimators=5),
+    LGBMClassifier(n_estimators=5, verbose=-1),
+], ids=lambda model: type(model).__name__)  # fmt: skip
+def test_answers_are_those_of_the_library(model) -> None:
+    """The loss is the library's probability of the right label, and shadow models are trained."""
+    x, y = population(300, 20)
+    model.set_params(random_state=0).fit(x, (y == "yes").astype(int))
+    case = case_of(model, (x, (y == "yes").astype(int)), (x[:80], (y[:80] == "yes").astype(int)))
+    people = split_groups(case, "TA105", 500)
+    members, control = loss(case.forest, people)
+    answer = model.predict_proba(x)[np.arange(300), (y == "yes").astype(int)]
+    assert members == pytest.approx(answer[people.members], abs=1e-6)
+    assert control == pytest.approx(answer[people.control], abs=1e-6)
+    members, control = by_shadows(case.forest, people, 0)
+    assert (len(members), len(control)) == (300, 40)
+
+
+def test_missing_values_stand_below_all_others() -> None:
+    """Trees of old versions, and gradient boosting, take no NaN."""
+    x, y = population(100, 26)
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(x, y)
+    case = case_of(model, (x, y), (x, y))
+    case.train.values[:5, 2] = np.nan
+    members, _ = by_shadows(case.forest, split_groups(case, "TA105", 500), 0)
+    assert np.isfinite(members).all()
+
+
+def test_equal_people_have_equal_ratios_whoever_of_them_was_a_member() -> None:
+    x, y = population(200, 21)
+    model = RandomForestClassifier(5, random_state=0).fit(x, y)
+    case = case_of(model, (x, y), (x, y))
+    people = split_groups(case, "TA105", 500)
+    members, control = by_shadows(case.forest, people, 0)
+    found = {}
+    for rows, scores in ((people.members, members), (people.control, control)):
+        for row, score in zip(rows, scores, strict=True):
+            assert found.setdefault((*x[row], y[row]), score) == pytest.approx(score)
+
+
+@pytest.mark.slow
+def test_where_nothing_can_be_found_nothing_is_found() -> None:
+    """Members and others were exchanged at random: an area of 0.5 on average."""
+    x, y = population(400, 22)
+    model = DecisionTreeClassifier(random_state=0).fit(x[:200], y[:200])
+    areas = []
+    for seed in range(12):
+        order = np.random.default_rng(seed).permutation(400)
+        one, other = order[:200], order[200:]
+        case = case_of(model, (x[one], y[one]), (x[other], y[other]), seed=seed)
+        areas.append(area(*by_shadows(case.forest, split_groups(case, "TA105", 500), seed)).value)
+    assert np.mean(areas) == pytest.approx(0.5, abs=4 * np.std(areas, ddof=1) / np.sqrt(12))
+
+
+@pytest.mark.slow
+def test_boosting_is_told_by_shadow_models() -> None:
+    x, y = population(600, 23)
+    x = np.hstack([x, np.random.default_rng(23).normal(size=(600, 4))])
+    model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(x[:300], y[:300])
+    case = case_of(model, (x[:300], y[:300]), (x[300:], y[300:]))
+    details = run_attack(Membership(), case).details
+    assert details.strongest == "shadows"
+    assert details.auc_low > 0.6
+    assert details.references.counts.auc_high < details.auc
+
+
+def test_most_people_and_trees_are_bounded() -> None:
+    x, y = population(400, 24)
+    model = RandomForestClassifier(2, random_state=0).fit(x, y)
+    people = split_groups(case_of(model, (x, y), (x[:60], y[:60])), "TA105", 500)
+    pool = _pool(people, np.random.default_rng(0), 100)
+    # Half of 200 people are drawn; all 60 unseen people are among these.
+    sizes = len(pool.members), len(pool.control), len(pool.reference)
+    assert sizes == (140, 30, 30)
+    assert set(pool.control) == set(people.control)
+
+
+@pytest.mark.slow
+def test_the_interval_holds_what_the_attack_finds_on_average() -> None:
+    """One model; the unseen people, what is learnt from them, and the shadow models are drawn."""
+    x, y = population(200, 25)
+    model = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(x, y)
+    found = []
+    for seed in range(20):
+        case = case_of(model, (x, y), population(160, 100 + seed), seed=seed)
+        people = split_groups(case, "TA105", 500)
+        scores = {"counts": membership_scores(case, people), "loss": loss(case.forest, people)}
+        scores["shadows"] = by_shadows(case.forest, people, seed)
+        each = {name: area(*one).value for name, one in scores.items()}
+        found.append((strongest(scores)[0], each))
+    truth = max(np.mean([each[name] for _, each in found]) for name in scores)
+    assert np.mean([one.auc_low <= truth <= one.auc_high for one, _ in found]) >= 0.9

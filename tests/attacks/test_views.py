@@ -276,7 +276,7 @@ MEMBERSHIP = MembershipDetails(
     references=References(
         counts=replace(LOSS, auc=0.61, auc_low=0.603, auc_high=0.62),
         loss=LOSS,
-        lira=NotMade(reason="only 3 people have shadow models"),
+        shadows=NotMade(reason="only 3 people have shadow models"),
     ),
 )
 

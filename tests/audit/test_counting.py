@@ -11,11 +11,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
+from tests.libraries import library
 from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.audit.preparation import prepare
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.request import Request
 
+lightgbm, xgboost = library("lightgbm"), library("xgboost")
 FEATURES = ["p", "q", "r"]
 
 
@@ -138,3 +140,29 @@ def test_what_does_not_fit_is_refused_in_a_sentence(folder, words) -> None:
     assert done.returncode == 2
     assert WRONG[words] in " ".join(done.stderr.split())
     assert len(done.stderr.strip().splitlines()) <= 3
+
+
+SMALL = np.random.default_rng(0).normal(size=(400, 3))
+
+
+def test_steps_that_follow_from_everybody_say_who_is_in_the_leaves() -> None:
+    y = (SMALL[:, 0] + SMALL[:, 1] > 0) * 1
+    grown = xgboost.XGBClassifier(n_estimators=2, max_depth=1, min_child_weight=20, n_jobs=1)
+    model, people = grown.fit(SMALL, y), pd.DataFrame(SMALL).assign(answer=y)
+    policy = ta.Policy(name="sizes", values={"min-leaf": 10, "max-certain-share": 0.01})
+    report = ta.scan(model, train=people, policy=policy)
+    assert [one.status for one in report.checks] == ["pass", "pass"]
+    # Of other labels the steps do not follow: some people may have been left out.
+    others = people.assign(answer=np.roll(y, 1))
+    report = ta.scan(model, train=others, policy=policy)
+    assert [one.status for one in report.checks] == ["skipped", "skipped"]
+
+
+def test_no_leaf_of_several_people_tells_the_number_of_one() -> None:
+    people = pd.DataFrame(SMALL, columns=FEATURES).assign(answer=SMALL[:, 1] + SMALL[:, 2])
+    grown = lightgbm.LGBMRegressor(n_estimators=2, min_child_samples=20, n_jobs=1, verbose=-1)
+    model = grown.fit(people[FEATURES], people["answer"])
+    drawn = ta.defend(ta.load(model), method="draw-steps", train=people, target="answer")
+    rows = ta.Policy(name="rows", values={"max-training-rows-inside": 0})
+    assert ta.scan(drawn, policy=rows).verdict == "review"
+    assert ta.scan(drawn, train=people, target="answer", policy=rows).verdict == "pass"

@@ -59,7 +59,6 @@ def pages(request, adult, tmp_path_factory) -> list[Path]:
 def golden_page(tmp_path):
     """A golden page with the style and script that it is compared without."""
     style, script = (inline(name) for name in ("report.css", "report.js"))
-    style += inline("scatter.css")
 
     def made(name: str) -> Path:
         text = (GOLDEN / name).read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ def test_the_mildest_repair_is_written(cancer_file, cancer_tree, cancer) -> None
     done = run("defend", cancer_file, "-o", folder / "safe.pkl")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "leaves of fewer than 5 people merged into their parents" in done.stdout
+    assert "merged leaves of fewer than 5 people into their parents" in done.stdout
     assert ["verdict", "FAIL", "PASS"] in [line.split() for line in done.stdout.splitlines()]
     assert f"model  {folder / 'safe.pkl'}" in done.stdout
     assert cancer_file.read_bytes() == before
@@ -32,7 +32,7 @@ def test_the_written_file_is_what_is_audited(cancer_file) -> None:
     done = run("defend", cancer_file, "--min-leaf", 10, "--strip", "-o", folder / "bare.pkl")
     assert done.returncode == 3, done.stderr
     assert ["verdict", "FAIL", "REVIEW"] in [line.split() for line in done.stdout.splitlines()]
-    assert "not told" in done.stdout
+    assert "not run" in done.stdout
     assert run("scan", folder / "bare.pkl", "--quiet").returncode == 3
 
 
@@ -53,7 +53,7 @@ def test_unanswered_records(cancer_file, cancer) -> None:
         "--test", folder / "people.csv", "--target", "diagnosis", "-o", folder / "parent.pkl",
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
-    for words in ("leaves of fewer than 10 people taken out", "share of them answered", "AUC"):
+    for words in ("removed leaves of fewer than 10 people", "share of them answered", "AUC"):
         assert words in done.stdout
     reject = ("--min-leaf", 10, "--method", "prune-leaves", "--unanswered", "reject")
     done = run("defend", cancer_file, *reject, "-o", folder / "reject.json")
@@ -73,7 +73,7 @@ def test_nothing_passes(cancer_file) -> None:
     assert done.returncode == 1
     text = " ".join(done.stdout.split())
     assert (
-        "nothing written: none of 5 repairs passes policy mine of mine.toml; nearest: leaves of"
+        "nothing written: none of 5 repairs passes policy mine of mine.toml; nearest: merged"
         in text
     )
     assert not (folder / "safe.pkl").exists()

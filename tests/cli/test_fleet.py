@@ -49,7 +49,7 @@ def test_every_file_is_a_line_and_the_worst_come_first(folder) -> None:
     assert "two.pkl [new]" in done.stdout
     assert "good.pkl  All " in done.stdout
     assert re.search(
-        r"^next    treeaudit defend models/\w+.pkl .*-o \w+-safer.pkl$", done.stdout, re.M
+        r"^next    treeaudit defend models/\w+.pkl .*-o models-\w+-safer.pkl$", done.stdout, re.M
     )
     assert "\x1b" not in done.stdout
     assert not (folder / "marker").exists()

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 
 import joblib
 import numpy as np
@@ -11,12 +12,14 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.inference import exact
+from treeaudit.attacks.homogeneity import Homogeneity
+from treeaudit.inference import exact, scope
 
 
 @pytest.fixture(autouse=True)
-def _as_in_a_terminal():
-    """Whoever starts the tests in the background has the signal ignored."""
+def _as_in_a_terminal(monkeypatch):
+    """Whoever starts the tests in the background has the signal ignored; a machine may be busy."""
+    monkeypatch.setattr(scope, "_GRACE", 60.0)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -59,6 +62,29 @@ def test_scan_and_reconstruct_keep_what_is_certain(forest, monkeypatch) -> None:
     assert done.returncode == 0
     assert "ended after it was interrupted" in " ".join(done.stdout.split())
     assert "0 of 60 people are certain" not in done.stdout
+
+
+def test_what_other_attacks_found_is_kept_and_the_rest_not_run(forest, monkeypatch) -> None:
+    press = staticmethod(lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Homogeneity, "run", press)
+    done = run("scan", forest, "--format", "json")
+    assert (done.returncode, done.stderr) == (1, "")
+    first, *others = json.loads(done.stdout)["findings"]
+    assert (first["id"], first["status"]) == ("TA101", "found")
+    assert {one["reason"] for one in others} == {"it was interrupted"}
+
+
+def test_a_search_that_does_not_hear_ends_without_an_answer(forest, monkeypatch) -> None:
+    def deaf(*_, **__) -> None:
+        signal.raise_signal(signal.SIGINT)
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(scope, "_GRACE", 0.05)
+    monkeypatch.setattr(exact, "coded", deaf)
+    done = run("reconstruct", forest, "--people")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "who is certain was not settled after it was interrupted" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["scan"], ["reconstruct", "--people"]])

@@ -52,6 +52,8 @@ def folder(tmp_path_factory):
         "notebook.ipynb": b'{"cells": [], "nbformat": 4}', "cut.parquet": b"PAR1xxxx",
         "words.toml": b"[policies.mine]\nmin-leaf = 'five'\n",
         "shares.toml": b"[policies.mine]\nmax-certain-share = 20\n",
+        "seven.toml": b"[policies.mine]\nrequire-canonical = 7\n",
+        "columns.csv": b"age,age,job\n1,2,clerk\n",
         "bad.toml": b"[policies.mine]\nmin-leafs = 4\n", "broken.toml": b"min-leaf: 4\n",
     }.items():  # fmt: skip
         (at / name).write_bytes(data)

@@ -13,7 +13,7 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.comparison.compare import choose, dominates
 from treeaudit.comparison.measures import Leakage
-from treeaudit.people.predict.predictions import explained
+from treeaudit.people.predict.utility import explained
 from treeaudit.people.records import read_records
 from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate

@@ -34,8 +34,8 @@ from treeaudit.people.predict.predictions import (
     averages,
     class_shares,
     predict_shares,
-    utility,
 )
+from treeaudit.people.predict.utility import utility
 from treeaudit.people.records import read_records
 
 MODELS = [
@@ -47,6 +47,7 @@ MODELS = [
     ExtraTreesClassifier(9, random_state=0),
     BaggingClassifier(DecisionTreeClassifier(max_depth=4), 9, random_state=0),
     BaggingClassifier(RandomForestClassifier(4, max_depth=3), 3, random_state=0),
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0),
     BaggingClassifier(
         make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=4)), 3, random_state=0
     ),
@@ -57,7 +58,7 @@ OTHERS = {
         GradientBoostingRegressor(n_estimators=1),
         HistGradientBoostingClassifier(max_iter=2),
     ],
-    "weighted": [AdaBoostClassifier(n_estimators=2), AdaBoostRegressor(n_estimators=2)],
+    "weighted": [AdaBoostRegressor(n_estimators=2)],
     "path": [IsolationForest(n_estimators=2)],
     "leaf": [RandomTreesEmbedding(2)],
     "unknown": [

@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import treeaudit as ta
 from tests.libraries import library
@@ -153,3 +156,24 @@ def test_scores_of_many_rounds(tmp_path, asked) -> None:
     assert tried - kept == (12 if asked.get("save_best") else 0)
     assert min(kept, tried) >= 20
     assert wrapped(tmp_path, model) == []
+
+
+def test_zeros_of_a_sparse_table_are_missing_to_xgboost(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"job": rng.choice(list("abcdefgh"), 300), "age": rng.integers(18, 90, 300)})
+    y = (x["job"] < "d").astype(int)
+    found = {}
+    for threshold in (0.0, 1.0):
+        made = make_column_transformer(
+            (OneHotEncoder(), ["job"]), ("passthrough", ["age"]), sparse_threshold=threshold
+        )
+        model = make_pipeline(made, xgb.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1))
+        found[threshold] = ta.load(pickled(tmp_path, model.fit(x, y)))
+    assert found[0.0].schema.names == ["job", "age"]
+    sparse = found[1.0]
+    assert len(sparse.schema.names) == 9
+    assert any("zeros of a sparse table are missing values" in one for one in sparse.warnings)
+    columns = made.set_params(sparse_threshold=0.0).fit_transform(x).astype(float)
+    table = pd.DataFrame(np.where(columns == 0, np.nan, columns), columns=sparse.schema.names)
+    report = ta.scan(sparse, train=table.assign(label=y), target="label")
+    assert report.people["train"] == ("train", 300)

@@ -46,8 +46,11 @@ def test_the_nearest_miss_is_named(cancer_tree) -> None:
     done = repair(cancer_tree, RepairRequest(policy=policy))
     assert not done.passed
     says = nearest_miss(done)
-    assert "none of 5 repairs passes policy mine; nearest: leaves of fewer than 5 people" in says
-    assert "differential privacy, epsilon: unbounded, asked for at most 1" in says
+    assert (
+        "none of 5 repairs passes policy mine; nearest: merged leaves of fewer than 5 people"
+        in says
+    )
+    assert "differential privacy, epsilon: unbounded (at most 1)" in says
     with pytest.raises(ta.DataError, match="none of 5 repairs"):
         ta.defend(cancer_tree, policy=policy)
 
@@ -73,7 +76,7 @@ def test_what_was_stripped_is_for_review(cancer_tree) -> None:
     done = repair(cancer_tree, RepairRequest(min_leaf=10, strip=True, round_counts=None))
     assert done.after.report.verdict == "review"
     assert not done.passed
-    assert done.steps[-1].startswith("counts")
+    assert done.steps[-1].startswith("removed counts")
     rounded = repair(cancer_tree, RepairRequest(min_leaf=10, round_counts=5))
     assert (rounded.forest.trees[0].counts % 5 == 0).all()
 

@@ -57,7 +57,7 @@ def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
     assert (report.fix.right[0], report.fix.answered) == (pytest.approx(before), False)
     said = fix_sentence(report)
     assert f"each tree alone is right for {before:.2%} → " in said
-    assert "of the people that it was trained on" in said
+    assert "of its own people" in said
     assert "right_of" not in report.to_dict()["fix"]
     done = repair(ta.load(forest[0]), RepairRequest())
     rows = before_and_after(done.before, done.after)

@@ -76,7 +76,7 @@ def test_too_much_auc_is_not_given_up(keep, given, says) -> None:
 
 
 def test_few_trees_are_announced() -> None:
-    text = "of 100 trees 1 is left; --keep-auc 0.01 asks for more, --sweep 5,10,20 shows all"
+    text = "1 of 100 trees is left; --keep-auc 0.01 keeps more, --sweep 5,10,20 shows"
     assert far_fewer(100, 1, [], None).startswith(text)
     assert far_fewer(100, 70, [], None) == ""
 

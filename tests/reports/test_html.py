@@ -287,7 +287,7 @@ def test_the_repair_that_was_tried_is_told(cancer_tree):
     assert advice
     assert all(text.startswith("not tried: ") for text in advice)
     assert not [step for step in next_steps(report) if "not tried" in step.text]
-    assert "This passes every check" in text
+    assert "Passes every check" in text
     assert "treeaudit.save(treeaudit.defend(model), 'safer.pkl')" in text
     assert f"{report.fix.leaves[0]} → {report.fix.leaves[1]} leaves" in text
 

@@ -95,7 +95,7 @@ def adaboost(rng: np.random.Generator) -> Drawn:
         weight = weight / weight.sum()
     trees = of_trees(model.estimators_, rows.features, code, weight=each, counts="weights",
                       n_classes=len(classes))  # fmt: skip
-    return Drawn(model=model, people=rows, trees=trees, classes=classes.tolist(), joint="unjudged")
+    return Drawn(model=model, people=rows, trees=trees, classes=classes.tolist(), joint="weighed")
 
 
 def outputs(rng: np.random.Generator) -> Drawn:

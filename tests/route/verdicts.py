@@ -125,9 +125,10 @@ def _together(name: str, expected: Expected, details: Mapping[str, Any]) -> floa
     drawn = expected.drawn
     if len(drawn.trees) == 1 or drawn.joint == "path":
         return "not-applicable"
-    if drawn.joint == "boosted" and not expected.train:
+    apart = drawn.joint in ("boosted", "weighed")
+    if apart and not expected.train:
         return "skipped"
-    if drawn.joint == "boosted":
+    if apart:
         # The least squares of its steps are solved elsewhere.
         return None
     if drawn.sized_only or drawn.answer == "number" or expected.named:

@@ -512,11 +512,12 @@ def test_no_list_of_notes_can_hold_people(tmp_path) -> None:
         "notes": rows,
         "x": rows[0],
     }
-    numbers = dict.fromkeys("abcdefghijkl", 9)
-    bundle = {"model": model, "features": columns, **lists, **numbers, rows[0] * 3: 1}
+    keys = {**dict.fromkeys(rows, "age"), **dict.fromkeys("abcdefghijkl"), rows[0] * 3: 1}
+    bundle = {"model": model, "features": columns, **lists, "t": 0.5, **keys}
+    bundle |= {f"again {one}": model for one in rows}
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(bundle))
     made = pickle.loads(content(ta.load(tmp_path / "m.pkl"), ".pkl"))
-    assert list(made) == ["model", "features", "classes", *"abcdefgh"]
+    assert list(made) == ["model", "features", "classes", "t", *rows[:5]]
 
 
 @pytest.mark.slow

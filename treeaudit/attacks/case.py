@@ -256,7 +256,8 @@ def unseen_trees(case: Case) -> tuple[str, ...]:
     silent, trees = case.table.n_silent, case.forest.n_trees
     if not silent:
         return ()
-    return (f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves",)
+    untold = f"{silent:,} of {trees:,} trees do not tell how many people are in their leaves"
+    return (untold + ("; --train counts them" if case.train is None else ""),)
 
 
 def severity_of_share(share: float) -> Severity:

@@ -4,8 +4,11 @@ An attack names its needs in `Attack.needs`; one that lacks something is not run
 and ends as `Skipped` with the reason. Inside `run` what is needed is there.
 """
 
+from threading import Event
+
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.inference.scope import INTERRUPTS
 
 FEWEST = 40
 """With fewer unseen people neither half of them says anything."""
@@ -103,5 +106,15 @@ def missing(attack: Attack, case: Case) -> Skipped | None:
 
 
 def run_attack(attack: Attack, case: Case) -> Finding | Skipped:
-    """Run an attack where everything that it needs is there."""
-    return missing(attack, case) or attack.run(case)
+    """Run an attack where everything that it needs is there, and none after a Ctrl-C."""
+    heard = INTERRUPTS.get() or Event()
+    stopped = Skipped(id=attack.id, title=attack.title, reason="it was interrupted")
+    if heard.is_set():
+        return stopped
+    try:
+        return missing(attack, case) or attack.run(case)
+    except KeyboardInterrupt:
+        if heard.is_set() or INTERRUPTS.get() is None:
+            raise
+        heard.set()
+        return stopped

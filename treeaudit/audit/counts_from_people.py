@@ -12,11 +12,18 @@ from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
 from treeaudit.inference.scope import draws_samples, sample_share
 from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.source import KINDS
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.newton_steps import newton_of, newton_of_digits, resampled_steps
+from treeaudit.people.predict.newton_steps import (
+    newton_of,
+    newton_of_digits,
+    resampled_steps,
+    shows_samples,
+)
 from treeaudit.people.predict.predictions import column_of_each_tree, target_values
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
+from treeaudit.readers.residual.targets import targets_in
 
 
 def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
@@ -86,25 +93,46 @@ _OF_DRAWS = (
     "are counted, which its step nearly tells; later trees hold steps and no labels"
 )
 
+_OF_ALL = (
+    "the steps follow from all of the training people; in the first round the labels of those who "
+    "end in a leaf are counted, which its step tells; later trees hold steps and no labels"
+)
+
+
+_SHARE = 0.5
+"""What `treeaudit.defenses.DrawSteps` draws unless told."""
+
 
 def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
-    """Return a model that says nothing of draws that its steps tell, and what to say of it."""
-    if not draws_samples(forest):
+    """Return a model that says of draws what its steps say, and what to say of it.
+
+    The file of a histogram boosting cannot say that its steps are of draws: they do.
+    """
+    stated, each = draws_samples(forest), target_values(train)
+    histogram = forest.source.estimator.startswith("HistGradientBoosting")
+    if not stated and not (histogram and all(t.n_records is None for t in forest.trees)):
         return forest, []
-    each = target_values(train)
+    share = sample_share(forest) if stated else _SHARE
+    drawn = resampled_steps if stated else shows_samples
     try:
         newton_of(forest, train.node, each)
         said = _NOT_DRAWN
     except DataError:
         if newton_of_digits(forest, train.node, each) is not None:
             said = _DIGITS
-        elif not resampled_steps(forest, train.node, each, sample_share(forest)):
+        elif not drawn(forest, train.node, each, share):
             said = _GROWN_ON_DRAWS
         else:
-            return forest, []
-    everybody = {"subsample": 1.0, "bagging_fraction": "1"}
-    stated = {**forest.source.parameters, **everybody}
-    return replace(forest, source=replace(forest.source, parameters=stated)), [said]
+            return (forest if stated else _drawing(forest, subsample=share)), []
+    if not stated:
+        return forest, []
+    return _drawing(forest, subsample=1.0, bagging_fraction="1"), [said]
+
+
+def _drawing(forest: Forest, **shares: object) -> Forest:
+    """Return a model that says so of its draws."""
+    parameters = {**forest.source.parameters, **shares}
+    return replace(forest, source=replace(forest.source, parameters=parameters))
 
 
 def with_people(forest: Forest, train: Records) -> Forest:
@@ -112,9 +140,12 @@ def with_people(forest: Forest, train: Records) -> Forest:
     trees, node = forest.trees, train.node
     told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
     silent = [one is None for one in told]
-    everybody = forest.records_are == "all" or set(told) == {None, len(node)}
+    if not any(silent) or forest.privacy is not None:
+        return forest
     drawn = draws_samples(forest) and all(silent)
-    if not any(silent) or not (everybody or drawn) or forest.privacy is not None:
+    everybody = forest.records_are == "all" or set(told) == {None, len(node)}
+    follow = not everybody and not drawn and _follow(forest, train)
+    if not (everybody or drawn or follow):
         return forest
 
     def sized(i: int) -> Tree:
@@ -125,10 +156,24 @@ def with_people(forest: Forest, train: Records) -> Forest:
         return replace(tree, n_records=summed(tree, ends).astype(np.int64))
 
     made = replace(forest, trees=LazyTrees(sized, len(trees)))
-    return _with_labels(made, train) if drawn else made
+    if forest.schema.classes is None and not targets_in(
+        None if tree.n_records is None else tree.n_records[tree.is_leaf] for tree in made.trees
+    ):
+        # No leaf holds one person, whose number its value could tell.
+        made = replace(made, extras=forest.extras.only(KINDS - {"targets"}))
+    return _with_labels(made, train, _OF_DRAWS if drawn else _OF_ALL) if drawn or follow else made
 
 
-def _with_labels(forest: Forest, train: Records) -> Forest:
+def _follow(forest: Forest, train: Records) -> bool:
+    """Tell whether the steps of a boosting follow from all of these people, and so are of them."""
+    try:
+        newton_of(forest, train.node, target_values(train))
+    except DataError:
+        return False
+    return True
+
+
+def _with_labels(forest: Forest, train: Records, reason: str) -> Forest:
     """Return a boosting whose first round tells the labels of the people in its leaves."""
     classes, column, labels = forest.schema.classes or (), column_of_each_tree(forest), train.labels
     if labels is None or column is None or not classes:
@@ -148,6 +193,6 @@ def _with_labels(forest: Forest, train: Records) -> Forest:
         forest,
         trees=LazyTrees(told, forest.n_trees),
         counts_are="likely",
-        counts_reason=_OF_DRAWS,
+        counts_reason=reason,
         tree_classes=labels_of_first_round(classes, forest.n_trees) if width > 1 else None,
     )

@@ -132,7 +132,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(2)
     except KeyboardInterrupt:
-        _fail("interrupted: nothing was decided", 130)
+        _fail(_INTERRUPTED, 130)
     except OSError as error:
         named = isinstance(error.filename, str | bytes | os.PathLike)
         which = os.fsdecode(error.filename) if named else "a file"
@@ -141,6 +141,8 @@ def main() -> None:
     except MemoryError:
         _fail("the model needs more memory than there is")
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            _fail(_INTERRUPTED, 130)  # as C code raises it
         _fail(
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
             "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
@@ -159,6 +161,8 @@ def _run(words: Sequence[str]) -> int:
         app(prog_name="treeaudit")
     if any(word == "" or (word.startswith("--") and word.endswith("=")) for word in words):
         raise TreeauditError("an argument is empty: is a variable of the shell empty?")
+    if found := _HUGE.search(" ".join(words)):
+        raise TreeauditError(f"{found[1]} {found[2]} is too large a number")
     command = get_command(app)
     try:
         with command.make_context("treeaudit", list(words or ["--help"])) as context:
@@ -197,6 +201,8 @@ def _fail(message: str, code: int = 2) -> None:
     sys.exit(code)
 
 
+_HUGE = re.compile(r"(--[\w-]+)[ =](\d{19,})(?= |$)")
+_INTERRUPTED = "interrupted: nothing was decided"
 _USAGE: type[Exception] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
@@ -286,6 +292,8 @@ def _usage_error(
         return f"{found[1]} needs a value behind it; see {see}"
     if found := re.search(r"Option '?(--?[\w-]+)'? does not take a value", message):
         return f"{found[1]} takes no value: write it alone"
+    if found := re.search(r"ath '(.+)' is not readable", message):
+        return f"{found[1]} cannot be read: permission denied, ask its owner or name another file"
     return f"{message.rstrip('.')}; see {see}"
 
 

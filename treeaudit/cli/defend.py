@@ -148,7 +148,7 @@ def defend(
     from treeaudit.findings.request import Request
     from treeaudit.repair.defend import RepairRequest, repair
     from treeaudit.reports.formats import check_output
-    from treeaudit.reports.repairs import OWN_PEOPLE
+    from treeaudit.reports.repairs import CHOSEN, OWN_PEOPLE
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
@@ -194,9 +194,12 @@ def defend(
             for path in reports:
                 report.save(path, force=force)
     whom = " on its own people" if test is None else " on unseen people"
+    note = OWN_PEOPLE if test is None else f"measured on unseen people{CHOSEN}"
+    chose = done.tried and not done.frontier
+    told = (uses or done.before.accuracy is not None) and (test is None or chose)
     _print(console, done, written, uses, whom, quiet=quiet)
-    if not quiet and (untold or (test is None and (uses or done.before.accuracy is not None))):
-        console.print(untold or OWN_PEOPLE)
+    if not quiet and (untold or told):
+        console.print(untold or note)
     _print_end(console, done, models, written, failed=failed, quiet=quiet)
     if done.by_file_alone and train is not None and not quiet:
         console.print(
@@ -295,7 +298,7 @@ def _print(
         from treeaudit.reports.repairs import HEAD, rest, shown
 
         console.print()
-        console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)[:_ROWS]]))
+        console.print(grid(HEAD, [row.short for row in shown(done.frontier)[:_ROWS]]))
         console.print(rest(done.frontier))
 
 
@@ -335,7 +338,7 @@ def _print_end(
 ) -> None:
     from treeaudit.defenses import IntersectK
     from treeaudit.readers.choice import listed_names
-    from treeaudit.repair.attempts import nearest_miss
+    from treeaudit.repair.attempts import SPREADS, nearest_miss
 
     if failed:
         echo(f"nothing written: {nearest_miss(done)}")
@@ -344,6 +347,8 @@ def _print_end(
         echo(f"model  {path}")
     if quiet:
         return
+    if written and SPREADS in written[0].report.forest.warnings:
+        console.print(SPREADS)
     if others := listed_names(written[0].forest.others if written else ()):
         typer.echo(f"the others in it are as they were released: {plain(others)}")
     if not output:

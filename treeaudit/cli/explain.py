@@ -5,23 +5,26 @@ from typing import Annotated
 import typer
 
 from treeaudit.cli.console import Console
-from treeaudit.errors import PolicyError
+from treeaudit.errors import PolicyError, near
 
 _LISTED = 8
 
 
 def attacks() -> None:
-    """List the attacks that scan runs."""
+    """List the attacks: scan runs all of them but TA107, which is diff OLD NEW."""
     from rich.table import Table
     from rich.text import Text
 
     from treeaudit.attacks import all_attacks
+    from treeaudit.attacks.case import Attack
+    from treeaudit.attacks.differencing import Differencing
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("id", no_wrap=True)
     table.add_column("attack", no_wrap=True)
     table.add_column("an attacker")
-    for attack in all_attacks():
+    every: list[type[Attack | Differencing]] = [*all_attacks(), Differencing]
+    for attack in sorted(every, key=lambda one: one.id):
         first, stop, _ = attack.words.attacker.partition(". ")
         table.add_row(attack.id, Text(attack.title), Text(first + stop.strip()))
     Console().print(table)
@@ -58,9 +61,10 @@ def explain(
     if len(found) != 1:
         known = [f"{one.name} ({one.title.lower()})" for one in found or every]
         more = "" if found else ", …; 'treeaudit attacks' lists all attacks"
-        raise PolicyError(
-            f"there is no word {name} in a report; known: {', '.join(known[:_LISTED])}{more}"
-        )
+        close = near(name, [one.name for one in every if not found], "known:")
+        if "mean" not in close:
+            close = f"; known: {', '.join(known[:_LISTED])}{more}"
+        raise PolicyError(f"there is no word {name} in a report{close}")
     console = Console()
     console.print(Text(f"{found[0].name}  {found[0].title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)

@@ -94,7 +94,7 @@ def show_people(
                 content = make_proof(over=budget.anew(1.0).over)
     except OutOfBudgetError as ended:
         who = "likely" if solve is _likely else "certain"
-        reason = f"who is {who} had not settled after {ended}: more with --seconds"
+        reason = f"who is {who} was not settled after {ended}; --seconds raises the limit"
         raise DataError(reason) from ended
     for path in output:
         if path in proofs:

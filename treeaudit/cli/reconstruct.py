@@ -136,6 +136,8 @@ def _check_ways(
     for option, given in beside.items():
         if given is not None and way != "--people":
             raise DataError(f"{option} says more of the people: add --people, or leave it away")
+    if way and beside["--target"] and not (beside["--known"] or beside["--test"]):
+        raise DataError("--target names the labels of --known and --test: add one, or drop it")
     for option, given in of_table.items():
         if given and way:
             raise DataError(f"{option} is about the table: leave it or {way} away")

@@ -104,6 +104,7 @@ def release(
 
 
 def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet: bool) -> None:
+    from treeaudit.repair.attempts import SPREADS
     from treeaudit.repair.release import left_out
     from treeaudit.reports.several import print_worst
     from treeaudit.reports.terminal import print_verdict
@@ -116,6 +117,8 @@ def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet
     first, *others = found.reports
     if not others:
         page(printed(lambda console: print_verdict(first, console, quiet=quiet), 80))
+        if SPREADS in first.forest.warnings and not quiet:
+            echo(SPREADS)
         return
     for one in () if quiet else found.reports:
         echo(plain(one.forest.source.inside))

@@ -248,6 +248,8 @@ def demo(
     from treeaudit.repair.suggestion import with_fix
     from treeaudit.reports.terminal import print_report
 
+    if folder.is_file():
+        raise DataError(f"{folder} is a file: name a folder for the demo")
     data = load_breast_cancer(as_frame=True)
     diagnosis = data.target.map(dict(enumerate(data.target_names)))
     tree = DecisionTreeClassifier(random_state=0).fit(data.data, diagnosis)

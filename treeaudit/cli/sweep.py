@@ -39,7 +39,7 @@ def sweep_sizes(
         made = [one.forest for one in attempts]
         uses = uses_of(made, train=None, test=wanted.test, target=wanted.target)[0] if made else []
     if tried:
-        console.print(grid(list(HEAD), [list(row.cells) for row in shown(tried, every=True)]))
+        console.print(grid(HEAD, [row.short for row in shown(tried, every=True)]))
         console.print(rest(tried))
     else:
         console.print(grid(*curve(sizes, attempts, uses)))

@@ -18,7 +18,7 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request, listed
 from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.input.table_input import read_table
-from treeaudit.people.predict.predictions import Utility, explained, utility
+from treeaudit.people.predict.utility import Utility, explained, utility
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
 from treeaudit.rendered import Rendered

@@ -55,7 +55,7 @@ class Coarsen(Defense):
     def step(self) -> str:
         """What it did, in a few words."""
         named = ", ".join(f"{name} in steps of {step:g}" for name, step in self.steps.items())
-        return f"thresholds rounded to {self.digits} digits" + (f" ({named})" if named else "")
+        return f"rounded thresholds to {self.digits} digits" + (f" ({named})" if named else "")
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with coarse thresholds.
@@ -120,7 +120,7 @@ class RoundCounts(Defense):
 
     id = "round-counts"
     title = "Round the counts"
-    did = "counts rounded to multiples of {0.base}"
+    did = "rounded counts to multiples of {0.base}"
     words = DefenseWords(
         does="rounds the class counts of every leaf to multiples of B. Each leaf answers as "
         "before, and states no more people than it holds. Parents are the sum of their children",

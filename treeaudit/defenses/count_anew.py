@@ -41,7 +41,7 @@ class CountAnew(Defense):
 
     id = "count-anew"
     title = "Count everybody in every tree"
-    did = "leaves counted anew on everybody in the training data"
+    did = "counted everybody in the training data again in every leaf"
     words = DefenseWords(
         does="replaces the draws that each leaf of a forest holds by all training people who end "
         "in it; no rule changes, and a leaf answers with their labels",
@@ -132,13 +132,12 @@ class DrawSteps(Defense):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"every step computed anew on draws of {in_percent(self.share, 0)} of the people"
+        return f"computed every step again on draws of {in_percent(self.share, 0)} of the people"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with the steps that draws tell.
 
-        Raises DataError if there are no people, the steps do not follow from them, or the file has
-        no place to say that they are of draws.
+        Raises DataError if there are no people, or the steps do not follow from them.
         """
         if self.values is None or (self.labels is None and self.targets is None):
             raise DataError("whom to draw only the training data tells: give it with --train")
@@ -189,10 +188,7 @@ class DrawSteps(Defense):
 
 
 def _draw_parameters(forest: Forest, share: float) -> dict[str, object]:
-    """Return the parameters by which a file says that its trees are of draws.
-
-    Raises DataError if it has none.
-    """
+    """Return the parameters by which a file says that its trees are of draws, where it can."""
     if forest.answers == "sum":
         match forest.source.library:
             case "LightGBM":
@@ -201,9 +197,11 @@ def _draw_parameters(forest: Forest, share: float) -> dict[str, object]:
                 return {"subsample": share}
             case "scikit-learn" if "subsample" in forest.source.parameters:
                 return {"subsample": share}
+            case "scikit-learn" if "max_iter" in forest.source.parameters:
+                # Its file has no place for that: the training people show it.
+                return {}
     raise DataError(
-        "draw-steps needs a GradientBoosting, XGBoost or LightGBM model: no other file says that "
-        "its steps are of draws"
+        "draw-steps needs a boosting of scikit-learn, XGBoost or LightGBM that adds up steps"
     )
 
 

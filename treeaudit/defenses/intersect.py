@@ -40,7 +40,7 @@ class IntersectK(Defense):
 
     id = "intersect-k"
     title = "Groups that hold under intersection"
-    did = "leaves merged and trees left out until {0.min_leaf} people share all leaves"
+    did = "merged leaves and removed trees until {0.min_leaf} people share all leaves"
     words = DefenseWords(
         does="merges small leaves, and takes trees one by one as long as everybody shares all "
         "their leaves with k - 1 others. It tries k, 2k, 4k, … people per leaf, and keeps the "
@@ -122,7 +122,7 @@ class KeepTrees(Defense):
 
     id = "keep-trees"
     title = "Fewer trees"
-    did = "the first {0.trees} trees kept"
+    did = "kept the first {0.trees} trees"
     words = DefenseWords(
         does="keeps the first trees of a forest and takes out the others",
         fixes="with every tree that goes, the groups in which the leaves of all trees intersect "
@@ -157,10 +157,12 @@ def chosen(forest: Forest, kept: Sequence[int]) -> Forest:
         )
     trees = forest.trees
     labels, weights = forest.tree_classes, forest.class_weights
+    votes = forest.tree_weights
     return replace(
         forest,
         trees=LazyTrees(lambda i: trees[kept[i]], len(kept)),
         members=tuple(replace(member, n_trees=len(kept)) for member in forest.members),
         tree_classes=None if labels is None else tuple(labels[i] for i in kept),
         class_weights=None if weights is None else tuple(weights[i] for i in kept),
+        tree_weights=None if votes is None else tuple(votes[i] for i in kept),
     )

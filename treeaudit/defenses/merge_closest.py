@@ -35,7 +35,7 @@ class MergeClosest(Defense):
 
     id = "merge-closest"
     title = "Merge small leaves with one sibling"
-    did = "leaves of fewer than {0.min_leaf} people merged with their closest siblings"
+    did = "merged leaves of fewer than {0.min_leaf} people with their closest siblings"
     words = DefenseWords(
         does="joins each leaf of fewer than k people with the sibling leaf that loses the fewest "
         "right answers (categories are united, intervals must touch); where there is none, the "

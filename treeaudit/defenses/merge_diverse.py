@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
+from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.defenses.defense import (
     Bounds,
     DefenseWords,
@@ -26,7 +27,6 @@ from treeaudit.defenses.tree_edits import levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.model.words import in_percent
 from treeaudit.table.labels import exceptions, nearly_certain
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ class MergeDiverse(Merging):
     values
         The training data as `treeaudit.Forest.apply` takes it: the share is then of all people,
         who may be in such leaves of any tree.
+    labels
+        Shape ``(n_records,)``: classes as in the trees. Those of the people in a leaf are counted
+        then, where the model weighs them.
     """
 
     id = "merge-diverse"
@@ -67,16 +70,15 @@ class MergeDiverse(Merging):
     allowed: Annotated[float, Bounds(0, 1)] = 0.0
     exceptions: Annotated[int, Bounds(0)] = 0
     values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
+    labels: Int | None = field(default=None, repr=False)
 
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        share = in_percent(self.allowed, 2)
-        rest = f", but for at most {share} of the people" if self.allowed else ""
-        if self.exceptions:
-            return f"leaves whose label is nearly certain merged{rest}"
-        what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
-        return f"leaves of {what} merged{rest}"
+        labels = "a single label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
+        what = "a nearly certain label" if self.exceptions else labels
+        rest = f", sparing at most {100 * self.allowed:.3g}% of the people"
+        return f"merged leaves with {what}{rest if self.allowed else ''}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the repaired model; with people, what may stay is chosen in all trees at once."""
@@ -84,9 +86,12 @@ class MergeDiverse(Merging):
             return Merging.apply(self, forest)
         check_not_private(forest, f"{self.id} with people (--train)")
         trees = [recount(tree, tree.is_leaf) for tree in forest.trees]
-        none = replace(self, allowed=0.0)
-        bad = [none.bad(tree, forest) for tree in trees]
-        counts = [counts_of(tree, forest) for tree in trees]
+        none, judged = replace(self, allowed=0.0), trees
+        if self.labels is not None and forest.counts_are == "weighted":
+            counting = CountAnew(values=self.values, labels=self.labels)
+            judged = list(counting.apply(replace(forest, counts_are="exact")).trees)
+        bad = [none.bad(tree, forest) for tree in judged]
+        counts = [counts_of(tree, forest) for tree in judged]
         spared = _exempt_in_forest(trees, bad, counts, forest.apply(self.values), self.allowed)
         return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 

@@ -59,7 +59,7 @@ class MergeSiblings(Merging):
 
     id = "merge-siblings"
     title = "Merge small leaves"
-    did = "leaves of fewer than {0.min_leaf} people merged into their parents"
+    did = "merged leaves of fewer than {0.min_leaf} people into their parents"
     words = DefenseWords(
         does="makes every node with a child leaf of fewer than k people a leaf, from the deepest "
         "upwards; everybody stays in the counts",
@@ -139,7 +139,7 @@ class MergeClose(Merging):
 
     id = "merge-close"
     title = "Merge until labels are spread as in all"
-    did = "leaves farther than {0.t:g} from everybody merged"
+    did = "merged leaves whose labels are farther than {0.t:g} from those of everybody"
     words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the labels of no leaf are "
         "farther than t from those of everybody",
@@ -180,7 +180,7 @@ class MergeDominated(Merging):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"leaves with a label of {in_percent(self.most, 0)} or more merged"
+        return f"merged leaves in which a label has {in_percent(self.most, 0)} or more"
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""

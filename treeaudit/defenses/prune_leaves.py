@@ -38,7 +38,7 @@ class PruneLeaves(Defense):
 
     id = "prune-leaves"
     title = "Take small leaves out"
-    did = "leaves of fewer than {0.min_leaf} people taken out"
+    did = "removed leaves of fewer than {0.min_leaf} people"
     words = DefenseWords(
         does="removes every leaf of fewer than k people, with all its numbers; the counts of the "
         "nodes above are added up again from the leaves that stay",

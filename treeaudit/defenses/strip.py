@@ -29,7 +29,7 @@ class Strip(Defense):
 
     id = "strip"
     title = "Keep what a prediction needs"
-    did = "counts, node statistics, seeds and leftovers taken out"
+    did = "removed counts, node statistics, seeds and leftovers"
     words = DefenseWords(
         does="turns the class counts of leaves into shares and takes out how many people there "
         "are, all numbers of inner nodes, impurities, seeds, out-of-bag tables and weights",
@@ -114,7 +114,7 @@ class LabelsOnly(Defense):
 
     id = "labels-only"
     title = "Labels instead of counts"
-    did = "class counts replaced by one label per leaf"
+    did = "replaced class counts by one label per leaf"
     words = DefenseWords(
         does="keeps the label that each leaf answers, and takes out counts and shares",
         fixes="whether a leaf is of one label, and how many people are in it, cannot be read off",

@@ -67,11 +67,10 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():
-            if name.startswith("require-") and isinstance(value, bool):
-                continue
+            required = name.startswith("require-")
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 <= value <= sys.float_info.max:
-                kind = "true or false" if name.startswith("require-") else "a number of at least 0"
+            if not (value in (0, 1) if required else number and 0 <= value <= sys.float_info.max):
+                kind = "true or false" if required else "a number of at least 0"
                 raise PolicyError(f"policy {self.name}: {name} must be {kind}")
 
     @property

@@ -107,6 +107,7 @@ def infer_boosted(
     cells, stopped = _cells(trees, Layout.of(domain), n_classes, budget)
     if stopped is None and len(trees) < forest.n_trees:
         stopped = budget.ended
+    budget.check()
     n_trees = len(cells.leaf)
     original = forest.trees[:n_trees]
     equations = equations_of(cells, original, forest.boosting)
@@ -182,7 +183,7 @@ def _cells(
             # These are kept several times, and with numbers beside them.
             most = budget.entries // 4
             if len(cut) * (done + len(some)) * n_classes * _PER_LEAF > most:
-                raise OutOfBudgetError(f"{most:,} entries of equations")
+                raise OutOfBudgetError(f"{most:,} equation terms")
         except OutOfBudgetError as ended:
             if batch > 1:
                 batch = 1

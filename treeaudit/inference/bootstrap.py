@@ -111,7 +111,7 @@ def infer_bootstrap(
     n = int((times > 0).sum(axis=1)[person].sum())
     budget.check(_CUTTING)
     if 2 * n > budget.entries:
-        raise OutOfBudgetError(f"{budget.entries:,} entries of equations")
+        raise OutOfBudgetError(f"{budget.entries:,} equation terms")
     system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
     bounds = propagate(system, budget.over)
     stopped = budget.ended if budget.over() else "one equation at a time"
@@ -163,7 +163,7 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
 
 def _check_size(n: int, columns: int, budget: Budget) -> None:
     if n * columns > budget.entries:
-        raise OutOfBudgetError(f"{budget.entries // columns:,} cells for each of the people")
+        raise OutOfBudgetError(f"{budget.entries // columns:,} cells per person")
 
 
 def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:

@@ -108,7 +108,7 @@ def infer_likely(
     label, cell = np.nonzero(cells.alive.T)
     each = forest.noise is not None and forest.noise.counts == "nodes"
     if len(cell) * forest.n_trees > _MOST_ENTRIES:
-        raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
+        raise OutOfBudgetError(f"{_MOST_ENTRIES:,} equation terms")
     evidence: NoiseEvidence | BootstrapEvidence = (
         noise_evidence(forest) if noise else bootstrap_evidence(trees, in_all)
     )

@@ -5,12 +5,13 @@ Equations need exact counts of everybody in every tree.
 
 import signal
 import time
+from _thread import interrupt_main
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import gcd
-from threading import Event, current_thread, main_thread
+from threading import Event, Timer, current_thread, main_thread
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre, all_count
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-_INTERRUPTS: ContextVar[Event | None] = ContextVar("interrupts", default=None)
+_GRACE = 1.5
+"""Seconds after a Ctrl-C in which a search may end with what it has."""
+INTERRUPTS: ContextVar[Event | None] = ContextVar("interrupts", default=None)
 
 
 class OutOfBudgetError(Exception):
@@ -47,20 +50,35 @@ class Budget:
     @contextmanager
     def spent(self) -> Iterator[None]:
         """Let a first Ctrl-C meanwhile end the budget, within `stop_on_interrupt`."""
-        heard = _INTERRUPTS.get()
+        heard = INTERRUPTS.get()
         if heard is None or current_thread() is not main_thread():
             yield
             return
+
+        late = Event()
+
+        def end() -> None:
+            late.set()
+            interrupt_main()
+
+        timer = Timer(_GRACE, end)
+        timer.daemon = True
 
         def ask(*_: object) -> None:
             heard.set()
             self._interrupted.set()
             signal.signal(signal.SIGINT, before)
+            timer.start()
 
         before = signal.signal(signal.SIGINT, ask)
         try:
             yield
+        except KeyboardInterrupt:
+            if not late.is_set():
+                raise
+            raise OutOfBudgetError(self.ended) from None
         finally:
+            timer.cancel()
             signal.signal(signal.SIGINT, before)
 
     @property
@@ -84,7 +102,7 @@ class Budget:
             self._interrupted.is_set() or time.process_time() - self._begun > share * self.seconds
         )
 
-    def anew(self, share: float) -> "Budget":
+    def anew(self, share: float = 1.0) -> "Budget":
         """Return a budget of a share of the seconds from now on; an interrupt ends both."""
         return replace(self, seconds=share * self.seconds, _begun=time.process_time())
 
@@ -111,11 +129,11 @@ def stop_on_interrupt() -> Iterator[Event]:
     beside them, is raised as ever.
     """
     heard = Event()
-    token = _INTERRUPTS.set(heard)
+    token = INTERRUPTS.set(heard)
     try:
         yield heard
     finally:
-        _INTERRUPTS.reset(token)
+        INTERRUPTS.reset(token)
 
 
 ANYBODY = 2.0**31

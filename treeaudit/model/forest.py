@@ -67,8 +67,9 @@ share, v its value, and T the number of trees in which the record reaches a leaf
 ``product``
     Class c with probability proportional to prod_t max(p_t(c), 2 ** -52): logarithms add up.
 ``weighted``
-    A vote of classes sum_t a_t f(l(t)), or the median of the v_t weighed by a_t; the weights a_t
-    are not in the trees (AdaBoost).
+    Class c of n with probability proportional to exp(n / (n - 1) ** 2 * s(c)), where s(c) = sum_t
+    a_t [c(t) = c] / sum_t a_t, or the median of the v_t weighed by a_t; the weights a_t are
+    ``Forest.tree_weights`` (AdaBoost by SAMME).
 ``sum``
     g(b + sum_t a v_t); start b, step a and link g are not in the trees (gradient boosting).
 ``path``
@@ -230,6 +231,8 @@ class Forest(NotebookText):
         Per tree, what one person of each class weighs in its answer, where
         ``counts`` are people and the model weighs its classes; None where all
         weigh the same.
+    tree_weights
+        Per tree, what its vote weighs; None where all weigh the same, or that is not known.
     seeds
         Per tree, the seed from which its people were drawn, where the file keeps them all.
     boosting
@@ -256,6 +259,7 @@ class Forest(NotebookText):
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
+    tree_weights: tuple[float, ...] | None = None
     seeds: tuple[int, ...] | None = None
     boosting: Boosting | None = None
     values_are: ValuesAre = "unknown"

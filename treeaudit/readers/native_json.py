@@ -2,7 +2,7 @@
 
 One object: ``format`` (always ``treeaudit-model``), ``version`` (1), ``schema``,
 ``counts_are``, ``counts_reason``, ``answers``, ``noise``, ``records_are``, ``n_records``,
-``single_precision``, ``privacy``, ``class_weights``, ``source``, ``trees`` and,
+``single_precision``, ``privacy``, ``class_weights``, ``tree_weights``, ``source``, ``trees`` and,
 where its trees count classes of their own, ``tree_classes``. A tree is one list
 per array of `treeaudit.Tree`; an open bound is null; ``categories`` holds, per
 node, null or the list of codes that lead into it.
@@ -135,6 +135,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         privacy=privacy,
         warnings=(*_not_private(privacy), *([_CHANGED] if values_are == "changed" else [])),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
+        tree_weights=_tree_weights(data.get("tree_weights"), len(trees)),
         tree_classes=_tree_classes(data.get("tree_classes"), len(trees), schema),
         source=replace(
             source,
@@ -159,6 +160,15 @@ def _class_weights(
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
+
+
+def _tree_weights(given: object, n_trees: int) -> tuple[float, ...] | None:
+    if given is None:
+        return None
+    weights = _column(given, _NUMBER)
+    if len(weights) != n_trees or not (np.isfinite(weights).all() and np.all(weights >= 0)):
+        raise ReadError("the JSON model has weights of votes that do not fit its trees")
+    return tuple(map(float, weights))
 
 
 def _tree_classes(

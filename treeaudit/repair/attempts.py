@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
-from treeaudit.attacks.needs import TEST
+from treeaudit.attacks import all_checks, offered_attacks
 from treeaudit.audit.scan import scan
 from treeaudit.defenses import Defense, IntersectK
 from treeaudit.defenses.defense import parameters, weights_of
@@ -35,7 +34,7 @@ class AuditOptions:
     """How the models of a repair are audited."""
 
     options: Mapping[str, Any] = field(default_factory=dict)  # Of `treeaudit.scan`
-    # Unseen people; None without. They are in the audits where a policy asks about them.
+    # Unseen people; None without
     test: object = None
     # The same where a repair leaves people out or rounds their number, so that the training
     # data no longer fits: the most records of one person
@@ -58,12 +57,11 @@ class AuditOptions:
         """
         if attacks is None and (self.by_policy or self.train is not None):
             attacks = attacks_of(policy)
-        test = self.test if _asks_unseen(attacks_of(policy)) else None
         options: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
         if self.original is not None:
             forest = with_spreads(forest, self.original)
         try:
-            return scan(forest, policy=policy, test=test, **options, **self.options)
+            return scan(forest, policy=policy, test=self.test, **options, **self.options)
         except MisfitError:
             if self.train is None:
                 raise
@@ -78,10 +76,6 @@ def attacks_of(policy: Policy) -> tuple[str, ...]:
     checks = all_checks(offered_attacks())
     known = [checks[name] for name in policy.values if name in checks]
     return tuple(sorted({one for check in known for one in check.attacks}))
-
-
-def _asks_unseen(attacks: Sequence[str]) -> bool:
-    return any(TEST in attack.needs for attack in ATTACKS if attack.id in attacks)
 
 
 def audit_options(
@@ -122,6 +116,13 @@ def audit_options(
     )
 
 
+SPREADS = (
+    "how the numbers in a leaf differ was read from the original, as the written file does not "
+    "tell it: a scan of that file alone ends in REVIEW, with --train it runs the same checks"
+)
+"""What is said of a written model of numbers."""
+
+
 def with_spreads(forest: Forest, original: Forest) -> Forest:
     """Return a model of numbers with the spreads that its leaves had in the file it comes from.
 
@@ -134,8 +135,7 @@ def with_spreads(forest: Forest, original: Forest) -> Forest:
     trees = tuple(_with_spread(tree, old) for tree, old in pairs)
     if all(new is tree for new, tree in zip(trees, forest.trees, strict=True)):
         return forest
-    note = "how the numbers in leaves differ is read from the file that this one was made from"
-    return replace(forest, trees=trees, warnings=(*forest.warnings, note))
+    return replace(forest, trees=trees, warnings=(*forest.warnings, SPREADS))
 
 
 def _with_spread(tree: Tree, old: Tree) -> Tree:
@@ -280,7 +280,7 @@ class Repair:
 def misses_of(report: Report) -> list[str]:
     """Return the checks that a model did not pass, in words."""
     return [
-        f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
+        f"{check.title.lower()}: {check.shown or check.reason} ({check.bound})"
         for check in report.checks
         if not check.met
     ]
@@ -288,7 +288,7 @@ def misses_of(report: Report) -> list[str]:
 
 def nearest_miss(done: Repair) -> str:
     """Say in one sentence that nothing passed, and what came nearest."""
-    nearest = " and ".join(done.after.steps) or "the model as it is"
+    nearest = ", then ".join(done.after.steps) or "the model as it is"
     policy, misses = done.after.report.policy.title, "; ".join(done.after.misses)
     n = len(done.tried)
     if not n:
@@ -297,7 +297,8 @@ def nearest_miss(done: Repair) -> str:
             "the model again, with an epsilon that it allows (treeaudit train --epsilon)"
         )
     kept = "" if done.keep_auc is None else f" that lose at most {done.keep_auc:g} AUC"
-    return f"none of {n} repairs{kept} passes policy {policy}; nearest: {nearest} ({misses})"
+    none = f"none of {n} repairs{kept} passes policy {policy}"
+    return f"{none}; nearest: {nearest}; still missed: {misses}"
 
 
 def audited_repair(
@@ -310,7 +311,7 @@ def audited_repair(
     done = attempt(applied(forest, defenses), defenses, policy, counting)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
         raise DataError(
-            f"{' and '.join(done.steps)}: a single leaf would be left, which answers everybody "
+            f"{', then '.join(done.steps)}: a single leaf would be left, which answers everybody "
             f"alike; ask for less ({_less(defenses)})"
         )
     return done

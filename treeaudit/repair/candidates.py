@@ -11,14 +11,15 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import adds_steps
-from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
-from treeaudit.defenses.defense import DefenseWords
+from treeaudit.defenses import Defense, DrawSteps, LabelsOnly, MergeDiverse, MergeSiblings
+from treeaudit.defenses.defense import DefenseWords, tree_by_tree
 from treeaudit.defenses.intersect import chosen
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
 from treeaudit.people.predict.newton_steps import newton_of_people
 from treeaudit.people.predict.predictions import column_of_each_tree, said_by_nodes, target_values
 from treeaudit.people.records import Records
@@ -46,11 +47,26 @@ class ChosenTrees(Defense):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"{len(self.kept)} {'tree' if len(self.kept) == 1 else 'trees'} kept"
+        return f"kept {number_of(len(self.kept), 'tree', 'trees')}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model of these trees."""
         return chosen(forest, self.kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotesOnly(LabelsOnly):
+    """Keep the label of each leaf, which is all that a vote needs, and how many people it holds."""
+
+    id = "votes-only"
+    title = "Labels instead of weights"
+    did = "weights of labels replaced by one label per leaf"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model with labels and sizes alone."""
+        made, trees = LabelsOnly.apply(self, forest), tuple(forest.trees)
+        sized = tree_by_tree(made, lambda tree, i: replace(tree, n_records=trees[i].n_records))
+        return replace(sized, records_are=forest.records_are, n_records=forest.n_records)
 
 
 def trees_by_benefit(forest: Forest, train: Records) -> list[int]:
@@ -108,9 +124,9 @@ class MendFirst(Defense):
     def step(self) -> str:
         """What it did, in a few words."""
         if not self.merging:
-            return "all leaves of each tree of the first round answer with their mean"
+            return "gave all leaves of each tree of the first round their mean"
         each = "; ".join(one.step for one in self.merging)
-        return f"in the first round {each}, and where that is not enough all answer with their mean"
+        return f"in the first round {each}, and gave all leaves their mean if that was not enough"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model without such labels in its first round.

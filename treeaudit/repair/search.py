@@ -23,7 +23,7 @@ from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, applied, attacks_of, attempt, n_leaves
-from treeaudit.repair.candidates import ChosenTrees, merges_for, trees_by_benefit
+from treeaudit.repair.candidates import ChosenTrees, VotesOnly, merges_for, trees_by_benefit
 from treeaudit.repair.worth import Worth, worth_on
 
 DEAR = (Composition.id, Reconstruction.id)
@@ -95,7 +95,7 @@ class Evaluator:
             excess=joint.excess if isinstance(joint, CompositionDetails) else None,
             judged=report is not None,
             passed=passed,
-            miss="" if first is None else f"{first.title.lower()}: {first.shown or first.reason}",
+            miss="" if first is None else f"{first.name}: {first.shown or first.reason}",
             steps=steps,
         )
 
@@ -233,7 +233,11 @@ class _Search:
         self._step()
         chosen: tuple[Defense, ...] = ()
         policy = self._evaluator.policy
-        more = self._merging(values=self._evaluator.train.values)
+        people = self._evaluator.train
+        more = self._merging(values=people.values, labels=people.labels)
+        if self._forest.answers == "weighted":
+            # The label of a leaf is all that its vote needs.
+            more += (VotesOnly(),)
         if base := int(policy.values.get("round-to", 0)):
             more += (RoundCounts(base=base),)
         try:

@@ -13,7 +13,7 @@ from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
 from treeaudit.findings.request import Given
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.predictions import Utility
+from treeaudit.people.predict.utility import Utility
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
@@ -183,7 +183,7 @@ def _released(report: Report, wanted: RepairRequest, people: _People) -> Report:
     if _no_better(judged, report):
         return report
     fix = Fix(
-        steps=("written again from what was audited",),
+        steps=("wrote the file again from its trees alone",),
         by="release",
         works=True,
         people=wanted.train is not None,

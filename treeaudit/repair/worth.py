@@ -6,7 +6,7 @@ from functools import partial
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.predictions import Utility, explained, utility
+from treeaudit.people.predict.utility import Utility, explained, utility
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.stats import Estimate

@@ -1,6 +1,7 @@
 """What to do next: the steps that follow from a report, the surest first."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import BUILT_IN, fails_for_good, judge, verdict_of
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.request import Request
-from treeaudit.model.words import in_percent
+from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.plain_text import plain
 from treeaudit.writers import repaired_suffix
 
@@ -28,12 +29,11 @@ def fix_sentence(report: Report) -> str:
     fix = report.fix
     if fix is None or not fix.works:
         return ""
-    done = " and ".join(fix.steps)
+    done = f"tried: {', then '.join(fix.steps)}"
     if fix.passed:
-        return f"tried: {done}. This passes every check{_price(report)}"
-    n = len(fix.misses)
-    left = "one check is" if n == 1 else f"{n} checks are"
-    return f"tried: {done}. Nothing fails then; {left} left to decide{_price(report)}"
+        return f"{done}. Passes every check{_price(report)}"
+    left = number_of(len(fix.misses), "check", "checks")
+    return f"{done}. No check fails then, {left} could not be run{_price(report)}"
 
 
 def _price(report: Report) -> str:
@@ -43,7 +43,9 @@ def _price(report: Report) -> str:
     costs = [f"{fix.leaves[0]:,} → {fix.leaves[1]:,} leaves"]
     if fix.unseen is not None:
         before, after = (in_percent(one.value, 2) for one in fix.unseen)
-        costs.append(f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people")
+        costs.append(
+            f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people, who also chose it"
+        )
         return f": {'; '.join(costs)}."
     if fix.right[0] is not None and fix.right[1] is not None:
         before, after = (in_percent(one, 2) for one in fix.right if one is not None)
@@ -54,14 +56,14 @@ def _price(report: Report) -> str:
 def _right(report: Report, shares: str) -> str:
     """Say for whom what is right: what counts of one tree tell is not what all trees answer."""
     if report.fix is not None and report.fix.answered:
-        return f"right for {shares} of the people that it was trained on"
+        return f"right for {shares} of its own people"
     forest = report.forest
     whom = "weight" if forest.counts_are == "weighted" else "people"
     if forest.records_are == "bootstrap":
         whom = "draws"
     if forest.n_trees > 1:
-        return f"each tree alone is right for {shares} of the {whom} that it was trained on"
-    return f"right for {shares} of the {whom} that it was trained on"
+        return f"each tree alone is right for {shares} of its own {whom}"
+    return f"right for {shares} of its own {whom}"
 
 
 _LOADING = ("select", "max_bytes")
@@ -109,6 +111,8 @@ def next_command(report: Report, *, folders: bool = False) -> str:
     untold = report.request.beside_repairs
     if report.unrepaired or (untold if fix is None else not fix.works):
         return ""
+    if fix is None and report.verdict == "review":
+        return ""  # nothing failed
     if fix is None or fix.by == "defend":
         return defend_command(report, folders=folders)
     return _writing(report, "release", "clean", fix.suffix, folders=folders)
@@ -133,6 +137,8 @@ def is_search(report: Report) -> bool:
 def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
     """Return the line that writes a file of this name, which is not that of the model."""
     request, path = _of_one(report), report.forest.source.path
+    if report.several:
+        stem = "-".join((stem, *re.findall(r"\w+", report.forest.source.inside or "")))
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     if report.unit.counts_persons:
         options = (*options, *_PERSONS)
@@ -148,10 +154,7 @@ def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: b
     return f"treeaudit.save({request.call(command, options, folders=folders)}, {name!r})"
 
 
-_SEARCH = (
-    "searches for fewer trees and larger leaves that pass together: it takes minutes and was not "
-    "tried here"
-)
+_SEARCH = "searches for fewer trees and larger leaves that pass together; takes minutes, not tried"
 
 
 def acceptance(report: Report) -> str:
@@ -212,7 +215,7 @@ def next_steps(report: Report, *, folders: bool = False) -> list[Step]:
     if command and is_search(report):
         steps.append(Step(command=command, text=_SEARCH))
     elif command:
-        untried = "repairs the file for the policy, if a repair can: it was not tried here"
+        untried = "searches for a repair that passes the policy; not tried here"
         steps.append(Step(command=command, text=fix_sentence(report) or untried))
     if report.baseline is not None and not report.baseline["holds"]:
         text = "whoever still answers for it accepts the report again"
@@ -226,7 +229,7 @@ def next_steps(report: Report, *, folders: bool = False) -> list[Step]:
     if report.verdict == "review" and not steps:
         open_ = [c.title.lower() for c in report.checks if c.status == "skipped"]
         more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
-        text = f"somebody has to decide what could not be run: {', '.join(open_[:3])}{more}"
+        text = f"a person must decide on what could not be run: {', '.join(open_[:3])}{more}"
         steps.append(Step(text=text))
     return steps
 
@@ -249,23 +252,24 @@ def _remedies(report: Report) -> list[str]:
 
 def _with_people(report: Report, folders: bool) -> list[Step]:
     """Return the command that runs with people what the file alone does not decide."""
-    open_ = {check.attack for check in report.checks if check.status == "skipped"}
+    open_ = {check.attack: check.reason for check in report.checks if check.status == "skipped"}
     asks = {option for one in report.results if isinstance(one, Skipped) and one.id in open_
             for option in one.asks}  # fmt: skip
+    asks |= {one for one in ("--train", "--test") if one in str(open_)}
     missing = [one for one in ("--train", "--test") if one in asks and one[2:] not in report.people]
     if report.verdict == "pass" or not missing:
         return []
-    n = sum(check.status == "skipped" for check in report.checks)
     # Names to put others in place of, which lie in no folder of this machine.
     option, whom = " --test others.csv", "people who were not in the training data"
     request = replace(report.request, test="others.csv")
     if "--train" in missing:
         option, whom = " --train people.csv", "the training people"
         request = replace(report.request, train="people.csv")
+    if request.target is None:
+        option, request = f"{option} --target LABEL", replace(request, target="LABEL")
     line = report.request.command(folders=folders)
     line = request.call(folders=folders) if line is None else f"{line}{option}"
-    what = "one check" if n == 1 else f"{n} checks"
-    text = f"runs {what} that the file alone does not decide, given {whom}"
+    text = f"runs the checks that need {whom}"
     return [Step(command=line, text=text)]
 
 

@@ -118,6 +118,8 @@ def advice(comparison: Comparison) -> list[str]:
     if choice is None:
         n = len(comparison.models)
         text = f"{'No model' if n == 1 else f'None of the {n} models'} passes policy {name}"
+        if half := [_called(one) for one in comparison.models if one.verdict == "review"]:
+            text += f"; {', '.join(half)} failed nothing, but some checks need --train and --test"
         return [f"{text}: repair one with treeaudit defend, or train with differential privacy."]
     if choice.best.useful is None:
         passing = [one for one in comparison.models if one.verdict == "pass"]

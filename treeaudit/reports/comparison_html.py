@@ -27,7 +27,9 @@ from treeaudit.stats import Estimate
 from treeaudit.version import __version__
 
 WIDTH, HEIGHT = 440, 290
-LEFT, RIGHT, TOP, BOTTOM = 58, 20, 16, 46
+LEFT, RIGHT, TOP, BOTTOM = 58, 20, 26, 46
+_SIZE = 20
+"""Between the numbers of two models."""
 _APART: Mapping[Measure, float] = {"membership": 0, "attribute": 14, "certified": -14}
 
 
@@ -51,6 +53,8 @@ def _trade_chart(models: Sequence[_Trade], *, across: str, percent: bool) -> Mar
     y = _Axis.over([*bad, 0.0], HEIGHT - BOTTOM, TOP + 6, 1.0)
     parts = [*_axes(x, y, across, percent=percent)]
     parts += [_mark(model, x, y, percent=percent) for model in models]
+    taken: list[tuple[float, float]] = []
+    parts += [_numbered(model, x, y, taken) for model in models]
     return Markup(
         '<svg class="chart line" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
     ).format(
@@ -114,15 +118,15 @@ def _axes(x: _Axis, y: _Axis, across: str, *, percent: bool) -> list[Markup]:
         for value in values
     ]  # fmt: skip
     parts.append(
-        Markup('<text x="{}" y="{}" text-anchor="middle">{} →</text>').format(
-            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, across
-        )
+        Markup(
+            '<text x="{}" y="{}" text-anchor="middle">{} →</text><text x="4" y="12">{} ↑</text>'
+        ).format((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, across, "given away beyond the guess")
     )
     return parts
 
 
 def _mark(model: _Trade, x: _Axis, y: _Axis, *, percent: bool) -> Markup:
-    """Draw one model: its number at membership or what else is first, and marks for the rest."""
+    """Draw the intervals of one model, and marks for all but what is measured first."""
     at, useful = x.at(model.useful.value), model.useful
     first, *others = model.leaks.items()
     told = ", ".join(
@@ -142,15 +146,10 @@ def _mark(model: _Trade, x: _Axis, y: _Axis, *, percent: bool) -> Markup:
     ]
     parts += [_small(name, one, at + _APART[name], y) for name, one in others]
     parts.append(
-        Markup(
-            '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
-            '<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
-            '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text>'
-        ).format(
-            x=at, y=height, t=height + 4, n=model.number,
-            low=y.at(first[1].low), high=y.at(first[1].high),
+        Markup('<path class="wh" d="M{:.1f} {:.1f}V{:.1f}"/>').format(
+            at, y.at(first[1].low), y.at(first[1].high)
         )
-    )  # fmt: skip
+    )
     if epsilon:
         parts.append(
             Markup('<text class="eps" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>').format(
@@ -160,6 +159,18 @@ def _mark(model: _Trade, x: _Axis, y: _Axis, *, percent: bool) -> Markup:
     return Markup('<g class="{}">{}</g>').format(
         "good" if model.passes else "poor", Markup("").join(parts)
     )
+
+
+def _numbered(model: _Trade, x: _Axis, y: _Axis, taken: list[tuple[float, float]]) -> Markup:
+    """Draw the number of a model, beside numbers that would cover it."""
+    at, height = x.at(model.useful.value), y.at(next(iter(model.leaks.values())).value)
+    while any(math.hypot(at - a, height - h) < _SIZE for a, h in taken):
+        at -= 1 if at > LEFT + WIDTH / 2 else -1
+    taken.append((at, height))
+    return Markup(
+        '<g class="{}"><circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
+        '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text></g>'
+    ).format("good" if model.passes else "poor", x=at, y=height, t=height + 4, n=model.number)
 
 
 def _small(name: Measure, one: Estimate, at: float, y: _Axis) -> Markup:

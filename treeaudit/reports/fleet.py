@@ -108,7 +108,8 @@ def _said(report: Report) -> str:
 def _next_of(report: Report) -> str:
     """Return the first command that can be pasted; what it writes is named after its model."""
     command = next((step.command for step in next_steps(report) if step.command), "")
-    stem = quote(Path(report.forest.source.path or "").stem)
+    path = Path(report.forest.source.path or "")
+    stem = quote("-".join(filter(None, (path.parent.name, path.stem))))
     return re.sub(r" -o (?=(safer|clean)[.-])", lambda _: f" -o {stem}-", command)
 
 

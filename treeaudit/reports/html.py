@@ -40,7 +40,7 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, draw_curve
 from treeaudit.reports.provenance import bounded_by, facts, made_from, not_checked, shown_name
 from treeaudit.reports.release_safe import page_of
-from treeaudit.reports.repairs import HEAD, picture, rest, shown
+from treeaudit.reports.repairs import HEAD, rest, shown
 from treeaudit.reports.rows import published_rows
 from treeaudit.reports.summary import (
     Glossary,
@@ -97,7 +97,6 @@ def to_html(
             made_from=made_from(report),
             frontier=shown(tried),
             frontier_head=HEAD,
-            frontier_picture=picture(shown(tried)),
             frontier_rest=rest(tried) if tried else "",
             steps=[(_sentence(step.text), _line(step.command)) for step in next_steps(report)],
             warnings=[_sentence(warning) for warning in report.warnings],
@@ -187,7 +186,7 @@ def _meta(report: Report) -> list[str]:
         parts.append(f"claims {bound}")
     named = forest.schema.classes is not None and forest.schema.target != "label"
     if named:
-        parts.append(f"sensitive: {plain(forest.schema.target, 60)}")
+        parts.append(f"label: {plain(forest.schema.target, 60)}")
     return parts
 
 

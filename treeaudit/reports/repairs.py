@@ -1,112 +1,15 @@
 """What was tried of a forest: trees, smallest leaf, accuracy, and what they give back together."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
+from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Tried
 from treeaudit.model.words import in_percent, number_of
-from treeaudit.people.predict.predictions import Utility
+from treeaudit.people.predict.utility import Utility
 from treeaudit.repair.attempts import Attempt
 from treeaudit.repair.worth import Use
-from treeaudit.reports.wording import percent
 from treeaudit.stats import Estimate
-
-WIDTH, HEIGHT = 440, 250
-LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Point:
-    """One model: its number, how many there are of what the axis counts, and accuracy."""
-
-    number: int
-    name: str
-    smallest: int
-    value: float
-    low: float
-    high: float
-    passes: bool
-    says: str = ""
-
-
-def _scatter(points: Sequence[_Point], *, name: str, axis: str) -> Markup:
-    """Draw how many of what the axis counts, on a scale of tens, against accuracy."""
-    bottom, top = min(p.low for p in points), max(p.high for p in points)
-    pad = max((top - bottom) * 0.08, 0.002)
-    most = max(*(p.smallest for p in points), 10)
-    scale = _Scale(most=most, bottom=bottom - pad, top=top + pad)
-    parts = [*scale.axes(axis), *(_mark(point, scale) for point in points)]
-    return Markup(
-        '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">{body}</svg>'
-    ).format(w=WIDTH, h=HEIGHT, name=name, body=Markup("").join(parts))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scale:
-    """Where numbers of people and shares lie on the page."""
-
-    most: int
-    bottom: float
-    top: float
-
-    def x(self, n: int) -> float:
-        share = math.log(max(n, 1)) / math.log(self.most)
-        return LEFT + 14 + share * (WIDTH - RIGHT - LEFT - 28)
-
-    def y(self, share: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (
-            1 - (share - self.bottom) / (self.top - self.bottom)
-        )
-
-    def axes(self, axis: str) -> list[Markup]:
-        floor = HEIGHT - BOTTOM
-        parts = [Markup('<path class="gr" d="M{}  {}H{}"/>').format(LEFT, floor, WIDTH - RIGHT)]
-        step = 10.0 ** math.floor(math.log10((self.top - self.bottom) / 2))
-        step = next(s * step for s in (5, 2, 1) if (self.top - self.bottom) / (s * step) >= 2)
-        tick = math.ceil(self.bottom / step) * step
-        while tick <= min(self.top, 1.0):
-            parts.append(
-                Markup(
-                    '<path class="gr" d="M{} {:.1f}H{}"/>'
-                    '<text x="{}" y="{:.1f}" text-anchor="end">{:.{d}%}</text>'
-                ).format(
-                    LEFT, self.y(tick), WIDTH - RIGHT, LEFT - 7, self.y(tick) + 3.5, tick,
-                    d=max(0, -math.floor(math.log10(step)) - 2),
-                )
-            )  # fmt: skip
-            tick += step
-        people = 1
-        while people <= self.most:
-            parts.append(
-                Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{:,}</text>').format(
-                    self.x(people), floor + 16, people
-                )
-            )
-            people *= 10
-        parts.append(
-            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
-                (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, axis
-            )
-        )
-        return parts
-
-
-def _mark(point: _Point, scale: _Scale) -> Markup:
-    x, y = scale.x(point.smallest), scale.y(point.value)
-    return Markup(
-        '<g class="{kind}"><title>{n}. {name}: {value}, {says}</title>'
-        '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
-        '<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
-        '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text></g>'
-    ).format(
-        kind="good" if point.passes else "poor", n=point.number, name=point.name,
-        value=in_percent(point.value, 2), says=point.says, x=x, y=y, t=y + 4,
-        low=scale.y(point.low), high=scale.y(point.high),
-    )  # fmt: skip
-
 
 _Row = tuple[str, str, str]
 
@@ -122,7 +25,7 @@ def before_and_after(
     rows = [("verdict", _verdict_word(before), _verdict_word(after))]
     for old, new in zip(before.report.checks, after.report.checks, strict=True):
         if not old.status == new.status == "not-applicable":
-            rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
+            rows.append((old.title.lower(), _measured(old), _measured(new)))
     rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
     if before.forest.n_trees != after.forest.n_trees:
         rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
@@ -135,6 +38,11 @@ def before_and_after(
         whose = "right for its own people, each tree alone" if many else "right for its own people"
         rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
     return rows
+
+
+def _measured(check: Check) -> str:
+    untold = "does not apply" if check.status == "not-applicable" else "not run"
+    return check.shown or untold
 
 
 def use_rows(before: Use, after: Use, note: str = "") -> list[_Row]:
@@ -155,21 +63,25 @@ def use_rows(before: Use, after: Use, note: str = "") -> list[_Row]:
 
 
 OWN_PEOPLE = (
-    "People that a model was trained on flatter it: what it knows by heart, a repair takes away, "
-    "and others may even fare better. Unseen people decide (--test FILE)."
+    "Accuracy on training people is too high for a model that memorised them: a repair may gain on "
+    "unseen people. Measure it with --test FILE."
 )
 """What is said where accuracy is that of the training people."""
+
+
+CHOSEN = " (the same people chose the repair: on others it may be slightly less accurate)"
+"""What is said if the people who measure a repair were those by whom it was chosen."""
 
 
 def far_fewer(before: int, after: int, uses: Sequence[Use], keep_auc: float | None) -> str:
     """Say that few trees are left of a forest, and the ways to keep more; nothing of many."""
     if after * 4 > before:
         return ""
-    text = f"of {before:,} trees {after:,} {'is' if after == 1 else 'are'} left"
+    text = f"{after:,} of {before:,} trees {'is' if after == 1 else 'are'} left"
     aucs = [one.auc for one in uses if isinstance(one, Utility) and one.auc is not None]
     text += f", AUC {aucs[0]:.3f} → {aucs[1]:.3f}" if len(aucs) > 1 else ""
-    keeping = "" if keep_auc is not None else "--keep-auc 0.01 asks for more, "
-    return f"{text}; {keeping}--sweep 5,10,20 shows all that was tried"
+    keeping = "" if keep_auc is not None else "--keep-auc 0.01 keeps more, "
+    return f"{text}; {keeping}--sweep 5,10,20 shows every attempt"
 
 
 def curve(
@@ -210,15 +122,14 @@ def _share(value: float | None) -> str:
     return "not told" if value is None else in_percent(value, 2)
 
 
-HEAD = ("no.", "trees", "leaves", "smallest", "right", "AUC", "given back", "verdict")
+HEAD = ("trees", "leaves", "smallest", "right", "AUC", "excess", "verdict")
 _MOST = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """A row, numbered as in the picture."""
+    """A row."""
 
-    number: int
     tried: Tried
     verdict: str
 
@@ -227,7 +138,6 @@ class _Shown:
         """The row in words, as in `HEAD`."""
         one = self.tried
         return (
-            f"{self.number}",
             f"{one.trees:,}",
             "–" if one.leaves is None else f"{one.leaves:,}",
             "not told" if one.smallest is None else f"{one.smallest:,}",
@@ -236,6 +146,11 @@ class _Shown:
             "–" if one.excess is None else f"{one.excess:+.1%}",
             self.verdict,
         )
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The row in 80 columns: the check that failed by name alone."""
+        return (*self.cells[:-1], self.verdict.partition(":")[0])
 
 
 def shown(frontier: Sequence[Tried], *, every: bool = False) -> list[_Shown]:
@@ -258,7 +173,7 @@ def shown(frontier: Sequence[Tried], *, every: bool = False) -> list[_Shown]:
     if every:
         many = sorted(best.values(), key=lambda one: (one.trees, one.leaves or 0), reverse=True)
         rows = [before, *many]
-    return [_Shown(number=i, tried=one, verdict=_verdict(one)) for i, one in enumerate(rows, 1)]
+    return [_Shown(tried=one, verdict=_verdict(one)) for one in rows]
 
 
 def _worth(one: Tried) -> float:
@@ -267,46 +182,20 @@ def _worth(one: Tried) -> float:
 
 def _verdict(one: Tried) -> str:
     if not one.judged:
-        return "not judged: loses more AUC"
+        return "not judged, loses more AUC"
     if not one.passed:
-        return f"does not pass: {one.miss}"
+        return f"fails {one.miss}"
     return "PASS, chosen" if one.chosen else "PASS"
 
 
 def rest(frontier: Sequence[Tried]) -> str:
     """Say on whom accuracy was measured, and what was not judged."""
-    whom = "unseen people" if frontier[0].unseen else "the people of training: give --test"
+    whom = "the training people (give --test)"
+    if frontier[0].unseen:
+        whom = f"unseen people{CHOSEN if any(one.chosen for one in frontier) else ''}"
     fewer = sum(not one.judged for one in frontier)
-    text = f"right, AUC: measured on {whom}; given back: labels beyond the model's answers"
+    text = f"right, AUC: on {whom}; excess: labels all trees give back beyond the model's answers"
     if not fewer:
         return text
-    more = number_of(fewer, "repair was", "repairs were")
-    return f"{text}; {more} no better in both than one that passes, and not judged"
-
-
-def picture(rows: Sequence[_Shown]) -> Markup:
-    """Draw accuracy against the number of trees; nothing of a single point."""
-    points = [
-        _Point(
-            number=row.number,
-            name="; ".join(row.tried.steps) or "the model as it is",
-            smallest=row.tried.trees,
-            value=row.tried.accuracy,
-            low=row.tried.accuracy,
-            high=row.tried.accuracy,
-            passes=row.tried.passed,
-            says=f"{row.cells[1]} trees, smallest leaf {row.cells[3]}, {_beyond(row.tried)}",
-        )
-        for row in rows
-        if row.tried.accuracy is not None
-    ]
-    if len(points) < 2:
-        return Markup("")
-    return _scatter(points, name="Accuracy against the number of trees", axis="trees")
-
-
-def _beyond(one: Tried) -> str:
-    """Say what all trees give back, in a few words."""
-    if one.excess is None:
-        return one.miss or "not put together"
-    return f"{percent(max(0.0, one.excess))} of labels beyond its answers"
+    more = number_of(fewer, "repair", "repairs")
+    return f"{text}; not judged: {more} no better in both than one that passes"

@@ -88,7 +88,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     ),
     "AUC": ("AUC", "how often a member scores above somebody else"),
     "95 % interval": ("95 % intervals?", "19 of 20 such audits hold the true number in theirs"),
-    "LiRA": ("LiRA", "compares with models of people like these"),
+    "shadow models": ("shadow models", "models trained on random halves of the same people"),
     "bootstrap": ("bootstrap(?:ped)?", "each tree sees people drawn with replacement"),
     "boosting": ("boost(?:ing|ed trees)", "trees that each correct those before"),
     "k-anonymity": ("k-anonymity", "groups of at least k"),
@@ -185,9 +185,9 @@ def headline(report: Report) -> Markup:
     if all(isinstance(result, Finding) for result in report.results[:1]):
         told += [in_bold(view.too) for view in views if view.too is not None]
     # The sentence that answers a FAIL names what failed.
-    worst = [line for line in check_lines(report)[:1] if line.status == "fail"]
+    worst = [one for one in report.checks if _status(one) == "fail"][:1]
     why = [
-        Markup("{}: <b>{}</b> ({}). ").format(one.title, one.measured, one.bound) for one in worst
+        Markup("{}: <b>{}</b> ({}). ").format(one.title, _measured(one), one.bound) for one in worst
     ]
     return Markup("{}{}.").format(Markup("").join(why), Markup("").join(told))
 

@@ -109,17 +109,17 @@ def routed(table: Table, node: Int) -> Table:
 
 
 def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -> Table:
-    """Return a table with the labels of the training people too, where the file weighs them.
+    """Return a table with the labels of the training people too, where the file hides how many.
 
     * ``table``: of all trees; it tells the people of every row.
     * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
     * ``labels``: shape ``(n_people,)``: the label of each, as a position.
     """
     forest = table.forest
-    weighed = forest.counts_are == "weighted" and forest.tree_classes is None
-    if not weighed or not table.tells_people or not table.tells_labels:
-        return table
-    if forest.records_are != "all":
+    label_only = forest.counts_are == "label-only" and forest.privacy is None
+    weighed = forest.counts_are == "weighted" and table.tells_labels
+    hidden = (label_only or weighed) and forest.tree_classes is None
+    if not hidden or not table.tells_people or forest.records_are != "all":
         return table
     n = len(forest.schema.classes or ())
 
@@ -136,7 +136,10 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
         ]
         return joined(each, np.diff(table.start).tolist())
 
-    return replace(table, _labels_of_people=LazyLabels(measured))
+    of_people = LazyLabels(measured)
+    # A leaf of which one label alone is known holds these at most.
+    stated = of_people if label_only else table._labels
+    return replace(table, _labels=stated, _labels_of_people=of_people)
 
 
 def claimed(forest: Forest) -> Table:

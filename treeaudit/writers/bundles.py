@@ -2,7 +2,7 @@
 
 A bundle is a dictionary, a list or a tuple at the top of a record. Every model in it that was
 audited is written with its repaired trees, the others as they are released. Beside them stay
-lists of the names of their columns and classes, and a few single numbers, such as a threshold.
+a few entries: names of their columns and classes, and single numbers, such as a threshold.
 Everything else is left out, since a note can hold people and a score is of the model before: an
 entry of a dictionary is missing then, and None stands in its place in a list or a tuple. A column
 index of pandas becomes a list of texts, as no two of its versions share a form.
@@ -30,7 +30,8 @@ _ENOUGH = 1 << 62
 _DEEPEST = 8
 _LONGEST = 40
 """Characters of a key."""
-_MOST_NUMBERS = 8
+_MOST_NOTES = 8
+"""Entries beside the models: each has a key, and keys are free."""
 _MOST_ENTRIES = 4096
 _CONTAINERS = ("collections.OrderedDict", "collections.defaultdict", "sklearn.utils.Bunch",
                "sklearn.utils._bunch.Bunch")  # fmt: skip
@@ -101,17 +102,18 @@ class _Bundle:
         self._copier = copier
         self._model = model
         self._words = words
-        self._numbers = 0
+        self._notes = 0
+        self._stands: set[int] = set()
 
     def copied(self, value: object, depth: int = 0) -> object:
         """Return what is written for a value of the bundle, `_REMOVED` for nothing."""
         value = arrived(value)
         if depth > _DEEPEST:
             return _REMOVED
-        if depth and self._is_plain(value):
-            return value
-        if depth and self._are_words(own := _texts(value)):
-            return own
+        own = _texts(value)
+        if depth and (self._is_plain(own) or self._are_words(own)):
+            self._notes += 1
+            return own if self._notes <= _MOST_NOTES else _REMOVED
         if isinstance(value, Inert) and not _is_mapping(value):
             return self._object(value)
         if depth and not _holds_objects(value):
@@ -131,13 +133,11 @@ class _Bundle:
         return made
 
     def _is_plain(self, value: object) -> bool:
-        """Tell whether a value is a name of the models, or one of few numbers."""
+        """Tell whether a value is a name of the models, a number or nothing."""
         if isinstance(value, str):
             return not isinstance(value, Text) and value in self._words
-        if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= 64):
-            self._numbers += 1
-            return self._numbers <= _MOST_NUMBERS
-        return value is None
+        whole = isinstance(value, int) and value.bit_length() <= 64
+        return whole or value is None or isinstance(value, float)
 
     def _are_words(self, value: object) -> bool:
         """Tell whether a list is one of names of the models, each once."""
@@ -150,6 +150,11 @@ class _Bundle:
     def _object(self, value: Inert) -> object:
         """Return a fitted object, or `_REMOVED` for one that is not written back."""
         whole = value
+        # What stands here again adds nothing but its key.
+        self._notes += id(value) in self._stands
+        if id(value) in self._stands and self._notes > _MOST_NOTES:
+            return _REMOVED
+        self._stands.add(id(value))
         while isinstance(value, Inert) and value.kind in SEARCHES:
             # A search answers as what it chose.
             value = arrived(value.get("best_estimator_"))  # type: ignore[assignment]

@@ -44,8 +44,7 @@ def estimator_of(forest: Forest, stored: Inert | None) -> Live:
     build = BUILDERS.get(kind)
     if build is None:
         raise UnsupportedModelError(
-            f"{an(kind)} cannot be written as a scikit-learn estimator (known: "
-            f"{', '.join(BUILDERS)}): {JSON}"
+            f"{an(kind)} cannot be written as a scikit-learn estimator: {JSON}"
         )
     made = build(forest, stored)
     made.n_features_in_ = len(forest.schema.features)
@@ -104,6 +103,8 @@ def _ada_boost(forest: Forest, stored: Inert | None) -> Live:
     inert = _needed(forest, stored)
     kind = forest.source.estimator
     weights = arrived(inert.get("estimator_weights_"))
+    if forest.tree_weights is not None:
+        weights = np.array(forest.tree_weights)
     if not isinstance(weights, np.ndarray) or len(weights) < forest.n_trees:
         raise UnsupportedModelError(f"the {kind} does not tell what its trees weigh: {JSON}")
     made = fitted(forest, n_estimators=1)

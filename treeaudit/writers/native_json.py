@@ -49,6 +49,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "single_precision": forest.single_precision,
         "privacy": forest.privacy,
         "class_weights": forest.class_weights and [w and list(w) for w in forest.class_weights],
+        **({} if forest.tree_weights is None else {"tree_weights": list(forest.tree_weights)}),
         **({"tree_classes": forest.tree_classes} if _of_first_round(forest) else {}),
         "source": {
             "estimator": forest.source.estimator,

@@ -195,8 +195,8 @@ def tree_record(
         old["n_node_samples"][leaf], answers.people[leaf]
     )
     weight, as_weights = answers.weight, _holds_weights(values, nodes)
-    # Where no counts answer, what a node weighs is not in the tree.
-    uncounted = tree.counts is None or tree.value is not None
+    # Where no counts answer, what a node weighs is not in the tree; beside a label it would tell.
+    uncounted = (tree.counts is None and tree.label is None) or tree.value is not None
     if same and (uncounted or unchanged):
         weight = old["weighted_n_node_samples"].astype(np.float64)
     if not answers.value.shape[1]:

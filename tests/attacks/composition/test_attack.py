@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import (
-    AdaBoostClassifier,
+    AdaBoostRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
@@ -56,14 +56,14 @@ def test_what_cannot_apply_is_no_bar(model, reason) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3), "how much each"),
+        (AdaBoostRegressor(n_estimators=3), "they do not vote by labels"),
         (
             VotingClassifier([("a", DecisionTreeClassifier()), ("b", DecisionTreeClassifier())]),
             "what joins their answers",
         ),
-        (RandomForestClassifier(3), "give --train"),
-        (GradientBoostingClassifier(n_estimators=3), "give --train"),
-        (ExtraTreesRegressor(3), "give --train"),
+        (RandomForestClassifier(3), "(--train)"),
+        (GradientBoostingClassifier(n_estimators=3), "(--train)"),
+        (ExtraTreesRegressor(3), "(--train)"),
         (ExtraTreesRegressor(3, criterion="absolute_error"), "medians"),
     ],
 )

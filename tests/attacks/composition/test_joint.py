@@ -75,7 +75,7 @@ def test_three_trees_determine_six_labels_by_hand() -> None:
     assert found.summary == (
         "3 trees together give back the label of 100.0% of 6 people; the model's own answers are "
         "right for 66.7%. They make labels of 6 of them certain, one by one or as a group of fewer "
-        "than 5."
+        "than 5. What of it is a fact of the population, unseen people tell (--test)."
     )
     assert (details.certain, details.certain_alone) == (6, 6)
 

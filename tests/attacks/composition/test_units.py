@@ -90,4 +90,4 @@ def test_a_random_forest_of_xgboost_is_judged_as_a_forest(tmp_path) -> None:
     boosted = xgb.XGBClassifier(n_estimators=5, **common).fit(rows, labels)
     boosted.save_model(tmp_path / "boosted.json")
     checks = {c.name: c for c in ta.scan(tmp_path / "boosted.json").checks}
-    assert checks["max-joint-label-excess"].reason.endswith("give --train")
+    assert checks["max-joint-label-excess"].reason.endswith("(--train)")

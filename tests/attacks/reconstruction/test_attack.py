@@ -12,6 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.attacks.reconstruction.view import ReconstructionDetails
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import Tree
 
 POLICY = ta.Policy(name="test", values={"max-certified-people": 0})
 
@@ -157,12 +159,43 @@ def test_people_of_several_classes_are_certain_with_labels_or_else_without(table
         people = rows.assign(answer=label)
         report = ta.scan(grown.fit(rows, label), train=people, target="answer", policy=POLICY)
         if depth == 1:
-            assert "labels were not solved" in skipped(report)
+            # Groups that share all leaves are large: nobody is given away, whoever solves labels.
+            assert (report["TA108"].details.given_away, report.verdict) == (0, "pass")
+            assert "labels were not solved" in skipped(ta.scan(grown, policy=POLICY))
         else:
             found = report["TA108"]
             assert found.details.certified > 0.9
             assert found.details.checked.wrong == 0
             assert found.evidence[0].says in ("answer = a", "answer = b", "answer = c")
+
+
+def stump(column: int, left: int, right: int) -> Tree:
+    """Return a tree that asks whether a column is at most 0.5; its labels are weighed."""
+    return Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, column, column],
+        low=[-np.inf, -np.inf, 0.5],
+        high=[np.inf, 0.5, np.inf],
+        n_records=[left + right, left, right],
+        counts=[[0.5, 0.5], [0.4, 0.6], [0.7, 0.3]],
+    )
+
+
+@pytest.mark.parametrize(("together", "verdict"), [(5, "pass"), (4, "review")])
+def test_who_shares_all_leaves_with_four_others_is_not_given_away(together, verdict) -> None:
+    # The cells of two stumps, the third of them the smallest.
+    cells = [(0.2, 0.3, 30), (0.7, 0.3, 40), (0.2, 0.8, together), (0.7, 0.8, 25)]
+    people = pd.DataFrame([(a, b) for a, b, n in cells for _ in range(n)], columns=["a", "b"])
+    people["answer"] = np.arange(len(people)) % 2
+    forest = ta.Forest(
+        trees=(stump(0, 30 + together, 65), stump(1, 70, 25 + together)),
+        schema=Schema(
+            features=(Feature(name="a"), Feature(name="b")), target="answer", classes=(0, 1)
+        ),
+        counts_are="weighted",
+    )
+    assert ta.scan(forest, policy=POLICY).verdict == "review"
+    assert ta.scan(forest, train=people, policy=POLICY).verdict == verdict
 
 
 def test_other_seeds_are_not_clear(table) -> None:
@@ -177,5 +210,5 @@ def test_other_seeds_are_not_clear(table) -> None:
 def test_draws_of_whom_nobody_is_certain_yet_are_not_clear(table) -> None:
     grown = forest_of(table, 10, bootstrap=True, min_samples_leaf=1, max_depth=2)
     report = ta.scan(grown, policy=POLICY)
-    assert "nobody is certain so far, but the search ended after" in skipped(report)
+    assert "the search ended after" in skipped(report)
     assert report.verdict == "review"

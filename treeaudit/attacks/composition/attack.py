@@ -13,7 +13,7 @@ privacy. Dinur and Nissim (2003), Revealing information while preserving privacy
 the answers of subset queries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -36,10 +36,13 @@ from treeaudit.attacks.composition.equations import (
     Said,
     adds_steps,
     not_applicable,
+    reweighs,
     said_by,
     said_by_people,
+    said_by_weighted,
 )
 from treeaudit.attacks.composition.joint import Solution, solve
+from treeaudit.attacks.composition.unseen import Unseen, unseen_of
 from treeaudit.attacks.composition.view import CompositionDetails, FirstTrees, view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details, People, Share
@@ -68,6 +71,7 @@ def _measured(
     found: Solution,
     known: bool,
     certain: Certain,
+    unseen: Unseen | None,
 ) -> CompositionDetails:
     """Return everything that is told of what all trees gave back."""
     n_trees, train = case.forest.n_trees, case.people("train")
@@ -83,6 +87,11 @@ def _measured(
     if labels:
         rare = train.known_labels == held[of_label[held].argmin()]
     rarest = _people(weight, rare)
+    excess, control = _beyond(truth, joint, weight), None
+    more = nobody = np.zeros(len(case.forest.schema.classes or ()))
+    if unseen is not None:
+        control = unseen.excess(found.unseen)
+        more = unseen.more_of_labels(found.unseen, len(more)) if labels else more
     sizes = shared_leaf_groups(train.node, {*_GROUPED, n_trees}, train.persons)
     return CompositionDetails(
         train=People(n),
@@ -90,8 +99,11 @@ def _measured(
         draws_known=known,
         joint=Share.of(_people(weight, joint), n),
         own=Share.of(_people(weight, own), n),
-        excess=Share(_beyond(truth, joint, weight)),
-        excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
+        excess=Share(excess),
+        unseen_excess=control,
+        memorised=Share(excess - max(0.0, 0.0 if control is None else control.low)),
+        excess_of_one_label=_of_one_label(truth, found, weight, nobody) if labels else None,
+        memorised_of_one_label=_of_one_label(truth, found, weight, more) if labels else None,
         certain=People(certain.people),
         certain_alone=People(certain.alone),
         majority=Share.of(round(float(of_label.max())), n) if labels else None,
@@ -134,8 +146,11 @@ def _people(weight: Float, chosen: Flag) -> int:
     return round(float(weight[chosen].sum()))
 
 
-def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
-    """Return what the attack finds more of the people of a label, less false alarms, at most."""
+def _of_one_label(truth: Truth, found: Solution, weight: Float, less: Float) -> Share:
+    """Return what the attack finds more of the people of a label, less false alarms, at most.
+
+    ``less``: shape ``(n_classes,)``: what of it is a fact of the population.
+    """
     n = np.bincount(truth.real, weight)
 
     def net(answer: npt.NDArray[Any]) -> Float:
@@ -146,7 +161,8 @@ def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
         return (2 * right - called).astype(np.float64)
 
     more = net(found.answer) - np.maximum(net(truth.own), 0.0)
-    return Share(float((more[n > 0] / n[n > 0]).max()))
+    held = np.flatnonzero(n)
+    return Share(float((more[held] / n[held] - less[held]).max()))
 
 
 _SOLVED = (5, 20, 100)
@@ -157,28 +173,45 @@ be what the model answers. Found on Adult, leaves of 2 to 100 people."""
 
 
 def _excess(findings: Sequence[Finding], _: Forest) -> float:
-    return max(0.0, details_of(findings[0], CompositionDetails).excess)
+    return max(0.0, details_of(findings[0], CompositionDetails).memorised)
 
 
 def _excess_of_one_label(findings: Sequence[Finding], _: Forest) -> float:
-    return max(0.0, details_of(findings[0], CompositionDetails).excess_of_one_label or 0.0)
+    return max(0.0, details_of(findings[0], CompositionDetails).memorised_of_one_label or 0.0)
 
+
+def _beyond_unseen(title: str) -> Callable[[Sequence[Finding]], str]:
+    """Return what adds to a title that its number is compared with that of unseen people."""
+
+    def wider(findings: Sequence[Finding]) -> str:
+        each = [details_of(one, CompositionDetails) for one in findings]
+        control = bool(each) and each[0].unseen_excess is not None
+        return f"{title}, less those of unseen people" if control else ""
+
+    return wider
+
+
+_LABELS = "Labels all trees give back beyond the model's answers"
+_RARE = "People of one label found beyond the model's answers"
 
 _EXCESS = Rule(
     name="max-joint-label-excess",
-    title="Labels all trees give back beyond the model's answers",
+    title=_LABELS,
+    wider=_beyond_unseen(_LABELS),
     bound="at most {:.1%}",
     tells_of="everybody",
     measure=_excess,
     share=True,
     needless=not_applicable,
-    step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps",
+    step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps; "
+    "unseen people (--test) tell what of it is a fact of the population",
     rests_on=("unit", "train"),
 )
 
 _ONE_LABEL = Rule(
     name="max-joint-one-label-excess",
-    title="People of one label found beyond the model's answers",
+    title=_RARE,
+    wider=_beyond_unseen(_RARE),
     bound="at most {:.1%}",
     measure=_excess_of_one_label,
     share=True,
@@ -189,7 +222,7 @@ _ONE_LABEL = Rule(
 
 _CERTAIN = Rule(
     name="max-joint-certain-people",
-    title="People certain by all trees, alone or in a small group",
+    title="People certain by all trees, and people in groups below k whose labels are counted",
     bound="at most {:,.0f}",
     measure=most("certain"),
     among=True,
@@ -216,14 +249,11 @@ class Composition:
         "tree",
         remedy="release fewer trees, or trees with larger leaves; rounding shares, or keeping only "
         "the label of each leaf, takes little away",
-        limit="one way to solve the equations, by least squares: another may find more; seeds that "
-        "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
-        "without --train; of the steps of a boosting, what they can tell at most: what the labels "
-        "of the people in each leaf add up to, and of steps of draws what they say of it; certain "
-        "people are looked for where every tree holds everybody and says exactly what they are, "
-        "not in the steps of a boosting of several classes, and not those who follow only from "
-        "counts being whole, from several bounds at once in many groups, or as a part of several "
-        "groups",
+        limit="least squares is one way to solve the equations; another may find more. Of boosting "
+        "it measures the most that the steps can tell. It finds certain people only if every tree "
+        "holds everybody and states exact numbers, and not all of them. If seeds in the file "
+        "repeat the draws (TA203), it measures too little, and no check passes until they are "
+        "removed",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
@@ -237,7 +267,9 @@ class Composition:
         forest, train = case.forest, case.people("train")
         column = column_of_each_tree(forest) if adds_steps(forest) else None
         answers: Answers | None = None
-        if column is None:
+        if reweighs(forest):
+            known, said = True, said_by_weighted(forest, train)
+        elif column is None:
             known = draws_known(forest, train)
             answers = Answers(forest, len(train)) if averages(forest) else None
             beside = None if answers is None else answers.add
@@ -259,9 +291,16 @@ class Composition:
             said = replace(said, span=(float(truth.grades[0]), float(truth.grades[-1])))
         solved = [t for t in _SOLVED if t < forest.n_trees and said.n_columns == said.mean.shape[1]]
 
+        unseen_people = unseen_of(case, said, truth, train)
+
         def put_together(trees: int, done: int) -> Solution:
             doubt = 0.0 if known else _DOUBT[said.kind]
-            one = solve(said.first(trees), doubt=doubt, tolerance=truth.tolerance)
+            one = solve(
+                said.first(trees),
+                doubt=doubt,
+                tolerance=truth.tolerance,
+                unseen=None if unseen_people is None else unseen_people.place[:, :trees],
+            )
             case.step("putting trees together", done, len(solved) + 1)
             return one
 
@@ -278,7 +317,7 @@ class Composition:
         right = {forest.n_trees: truth.right(found.answer)}
         for done, trees in enumerate(solved, 2):
             right[trees] = truth.right(put_together(trees, done).answer)
-        details = _measured(case, said, truth, right, found, known, certain)
+        details = _measured(case, said, truth, right, found, known, certain, unseen_people)
         return Finding(
             id=self.id,
             title=self.title,
@@ -318,7 +357,14 @@ def _summary(details: CompositionDetails, n_trees: int) -> str:
             f"{n_trees:,} trees together give back no more {what}s than the model answers anyway: "
             f"{own} of {details.train:,} people.{certain}"
         )
+    control = details.unseen_excess
+    told = "What of it is a fact of the population, unseen people tell (--test)."
+    if control is not None:
+        told = (
+            f"For unseen people the same rule is right for {in_percent(control.value)} more than "
+            f"the model, {in_percent(control.low)} at least."
+        )
     return (
         f"{n_trees:,} trees together give back the {what} of {in_percent(details.joint)} of "
-        f"{details.train:,} people; {own}.{certain}"
+        f"{details.train:,} people; {own}.{certain} {told}"
     )

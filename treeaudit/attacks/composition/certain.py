@@ -16,7 +16,13 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, determined, follow, tightened
-from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, said_by_people
+from treeaudit.attacks.composition.equations import (
+    Said,
+    adds_steps,
+    reweighs,
+    said_by,
+    said_by_people,
+)
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.newton_steps import means_from_steps
@@ -51,20 +57,26 @@ class Truth:
         return right
 
 
-def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None = None) -> Truth:
-    """Return what the training people are, of the kind that the trees speak of."""
-    if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
-        if train.targets is None:
-            return Truth(real=train.known_labels, own=called(scores))
-        return _of_numbers(train.targets, scores[:, 0])
+def truth_of(
+    people: Records,
+    forest: Forest,
+    said: Said,
+    answers: Answers | None = None,
+    train: Records | None = None,
+) -> Truth:
+    """Return what people are, of the kind that the trees speak of; ``train`` if they are others."""
+    if adds_steps(forest) and (scores := scores_of(forest, people, train)) is not None:
+        if people.targets is None:
+            return Truth(real=people.known_labels, own=called(scores))
+        return _of_numbers(people.targets, scores[:, 0])
     if forest.answers == "sum":
-        own = _added(train, forest) > 0
-        return Truth(real=train.known_labels, own=own.astype(np.intp))
+        own = _added(people, forest) > 0
+        return Truth(real=people.known_labels, own=own.astype(np.intp))
     if said.kind != "numbers":
-        shares, _ = class_shares(forest, train) if answers is None else answers.shares()
-        return Truth(real=train.known_labels, own=shares.argmax(axis=1))
-    real = np.zeros(0) if train.targets is None else train.targets
-    numbers = np.zeros(len(train))
+        shares, _ = class_shares(forest, people) if answers is None else answers.shares()
+        return Truth(real=people.known_labels, own=shares.argmax(axis=1))
+    real = np.zeros(0) if people.targets is None else people.targets
+    numbers = np.zeros(len(people))
     for first, ends in zip(said.start, said.node.T, strict=False):
         numbers += said.mean[first + ends, 0] / forest.n_trees
     return _of_numbers(real, numbers)
@@ -112,8 +124,13 @@ class Certain:
     exact: bool = True  # Whether the leaves say what the people are who end in them
 
 
-def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> Certain:
-    """Return of whom all leaves make something certain."""
+def certain_of(
+    said: Said, truth: Truth, k: int, persons: Int | None = None, plain: Said | None = None
+) -> Certain:
+    """Return of whom all leaves make something certain.
+
+    ``plain``: the leaves themselves, if what is said of them is more than one of them tells.
+    """
     if said.kind == "labels" or said.column is not None:
         return Certain()
     each, most = _each(said, truth)
@@ -136,12 +153,16 @@ def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> 
     pure |= (holds < _CLOSE).all(axis=1) if most and each.shape[1] == 1 else False
     worth = below | pure if most else below
     # What one leaf tells needs no other tree: it holds nobody else.
-    worth &= sums.least(size) > of_group
+    one, one_size, one_real = sums, size, real
+    if plain is not None:
+        one, _ = Sums.of(plain.start, plain.node, plain.informative)
+        one_size, one_real = _leaves(plain, each)
+    worth &= one.least(one_size) > of_group
     if not worth.any():
         return Certain()
     if most:
         known, left = counts_known(sums, real, holds, of_group * most, off)
-        known &= ~_told_by_one(sums, real, size * most)
+        known &= ~_told_by_one(one, one_real, one_size * most)
     else:
         found = follow(sums, off[:, 0])
         known = found.known & (np.abs(found.off) <= truth.tolerance * of_group)
@@ -268,6 +289,8 @@ def certain_people(case: Case, said: Said, truth: Truth) -> Certain:
         return Certain()
     if adds_steps(forest):
         return _certain_by_steps(case, said, truth)
+    if reweighs(forest):
+        return certain_of(said, truth, case.k, train.persons, said_by(forest, train.node))
     if said.kind != "numbers" and forest.counts_are == "noisy":
         return Certain()
     found = certain_of(said, truth, case.k, train.persons)

@@ -18,8 +18,10 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.predict.predictions import (
     adds_up,
+    averages,
     column_of_each_tree,
     node_shares,
+    said_by_nodes,
     start_of,
     target_values,
 )
@@ -30,8 +32,14 @@ _MOST_PAIRS = 100_000_000
 
 _JOINED = {
     "product": "their shares are multiplied, and sums and votes are what is taken apart",
-    "weighted": "how much each of them counts in an answer stands outside the trees",
+    "weighted": "they do not vote by labels, as an AdaBoost of classes (SAMME): a random forest "
+    "can pass",
 }
+
+_UNKNOWN = (
+    "what joins their answers is not known: a random forest, or one of several models alone "
+    "(--select), can pass"
+)
 
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
 
@@ -64,6 +72,12 @@ def adds_steps(forest: Forest) -> bool:
     return forest.answers == "sum" and boosted and not is_random_forest(forest)
 
 
+def reweighs(forest: Forest) -> bool:
+    """Tell whether each tree saw everybody, weighed by how often those before were wrong."""
+    weighed = forest.answers == "weighted" and forest.trees[0].counts is not None
+    return weighed and averages(forest) and forest.records_are == "all"
+
+
 def _not_judged(forest: Forest) -> str | None:
     """Say why trees that may give something away together are not attacked."""
     said = "trees together were not judged: "
@@ -81,8 +95,10 @@ def _not_judged(forest: Forest) -> str | None:
         return said + "the class counts of some of them do not follow from their leaf values"
     if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
-    if not at_once and forest.answers not in ("mean", "vote", "confidence"):
-        return said + _JOINED.get(forest.answers, "what joins their answers is not known")
+    votes = forest.answers == "weighted" and averages(forest)
+    joined = forest.answers in ("mean", "vote", "confidence") or votes
+    if not at_once and not joined:
+        return said + _JOINED.get(forest.answers, _UNKNOWN)
     if forest.schema.classes is None and _medians(forest):
         return said + "their leaves hold medians"
     tree = forest.trees[0]
@@ -104,7 +120,7 @@ def _medians(forest: Forest) -> bool:
 
 def _people(case: Case) -> str | None:
     if case.train is None:
-        return "trees together were not judged; give --train"
+        return "all trees are judged together only with the training people (--train)"
     if len(case.train) * case.forest.n_trees > _MOST_PAIRS:
         return (
             f"trees together were not judged: {len(case.train):,} people in "
@@ -255,6 +271,58 @@ def said_by_people(
         informative=np.concatenate(told),
         column=column if column.any() else None,
     )
+
+
+def nodes_of_alike(forest: Forest, node: Int) -> Wide:
+    """Return the nodes in which people end, apart where a tree before answered otherwise.
+
+    ``node``: shape ``(n_people, n_trees)``, as what is returned.
+    """
+    n_classes = len(forest.schema.classes or ())
+    alike, found = np.zeros(len(node), dtype=np.int64), np.empty(node.shape, dtype=np.int64)
+    for i, tree in enumerate(forest.trees):
+        found[:, i] = alike * tree.n_nodes + node[:, i]
+        answer = said_by_nodes(forest, tree, i).argmax(axis=1)
+        alike = alike * n_classes + answer[node[:, i]]
+        alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def said_by_weighted(forest: Forest, people: Records) -> Said:
+    """Return what the leaves of an AdaBoost can say at most: how often each label is in them.
+
+    What people weigh in a leaf follows from their labels and the answers of the trees before: at
+    most, a leaf says how often each label is among those whom all of these answered alike.
+    """
+    n_classes = len(forest.schema.classes or ())
+    each = np.eye(n_classes)[people.known_labels][:, 1 if n_classes == 2 else 0 :]
+    ends = np.empty(people.node.shape, dtype=np.min_scalar_type(len(people)), order="F")
+    means = []
+    for i, node in enumerate(nodes_of_alike(forest, people.node).T):
+        _, at, size = np.unique(node, return_inverse=True, return_counts=True)
+        ends[:, i] = at.reshape(-1)
+        means.append(np.column_stack([np.bincount(ends[:, i], one) / size for one in each.T]))
+    start = np.cumsum([0, *map(len, means)])
+    told = np.ones(start[-1], dtype=np.bool_)
+    return Said(kind="shares", start=start, node=ends, mean=np.concatenate(means), informative=told)
+
+
+def entries_of(forest: Forest, train: Int, other: Int) -> tuple[Int, Flag]:
+    """Return in which entries other people end, and who ends where training people do in all.
+
+    ``train``, ``other``: shape ``(n_people, n_trees)``: the nodes in which they end.
+    """
+    if reweighs(forest):
+        both = nodes_of_alike(forest, np.vstack([train, other]))
+        both = np.unique(both, return_inverse=True)[1].reshape(both.shape)
+        train, other = both[: len(train)].astype(np.int32), both[len(train) :].astype(np.int32)
+    place, known = np.zeros(other.shape, dtype=np.int32), np.ones(len(other), dtype=np.bool_)
+    for i, (node, ends) in enumerate(zip(train.T, other.T, strict=True)):
+        held = np.unique(node)
+        at = np.minimum(np.searchsorted(held, ends), len(held) - 1)
+        known &= held[at] == ends
+        place[:, i] = at
+    return place, known
 
 
 def _weights(tree: Tree, frequent: Float, somebody: Flag) -> tuple[float, ...] | None:

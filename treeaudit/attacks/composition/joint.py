@@ -17,7 +17,7 @@ Candes (2015), Adaptive restart for accelerated gradient schemes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -40,21 +40,34 @@ class Solution:
     steps: int  # After how many steps
     settled: bool  # Whether the last 25 steps changed fewer than one answer in a thousand
     equations: int  # How many leaves say something of somebody
+    unseen: Float | Index  # The same answers for people whom no leaf counts; see `solve`
 
 
 def solve(
-    said: Said, *, doubt: float = 0.0, tolerance: float = 0.0, most: int = _MOST_STEPS
+    said: Said,
+    *,
+    doubt: float = 0.0,
+    tolerance: float = 0.0,
+    most: int = _MOST_STEPS,
+    unseen: Int | None = None,
 ) -> Solution:
-    """Return the answers of people that fit what the leaves say best."""
+    """Return the answers of people that fit what the leaves say best.
+
+    ``unseen``: shape ``(n_unseen, n_trees)``: the entries in which other people end. They are
+    answered like the people who share all their leaves, or would if there were any.
+    """
     from threadpoolctl import threadpool_limits
 
     # A second thread of a product of vectors mostly waits, and that costs as much as working.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _solved(said, doubt, tolerance, most)
+        return _solved(said, doubt, tolerance, most, unseen)
 
 
-def _solved(said: Said, doubt: float, tolerance: float, most: int) -> Solution:
-    told = _by_column(said)
+def _solved(said: Said, doubt: float, tolerance: float, most: int, unseen: Int | None) -> Solution:
+    n = len(said.node)
+    if unseen is not None:
+        said = replace(said, node=np.vstack([said.node, unseen.astype(said.node.dtype)]))
+    told = _by_column(said, n)
     trees = (len(said.start) - 1) // len(told)
     # Leaves that stand for others answer like the model, and are no equations.
     start = np.hstack([_added(each, lambda tree: tree.mean) for _, each in told])
@@ -70,16 +83,24 @@ def _solved(said: Said, doubt: float, tolerance: float, most: int) -> Solution:
         )
         moved = ahead - pulled / trees
         new = _bounded(said, (trees * moved + doubt * first) / (trees + doubt))
-        if float(np.vdot(ahead - new, new - x)) > 0:
+        if float(np.vdot((ahead - new)[:n], (new - x)[:n])) > 0:
             pace = 1.0
         faster = (1 + np.sqrt(1 + 4 * pace * pace)) / 2
         x, ahead, pace = new, new + ((pace - 1) / faster) * (new - x), faster
         if step % _LOOK == 0:
             now = _answers(said, x)
-            settled = bool(np.mean(np.abs(now - before) > tolerance) <= _SETTLED)
+            settled = bool(np.mean(np.abs(now - before)[:n] > tolerance) <= _SETTLED)
             before = now
     equations = sum(len(tree.size) - len(tree.silent) for _, each in told for tree in each)
-    return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations)
+    answer = _answers(said, x)
+    return Solution(
+        x=x[:n],
+        answer=answer[:n],
+        steps=step,
+        settled=settled,
+        equations=equations,
+        unseen=answer[n:],
+    )
 
 
 def _labels_of(x: Float) -> Index:
@@ -87,20 +108,20 @@ def _labels_of(x: Float) -> Index:
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
 
-def _by_column(said: Said) -> "list[tuple[slice, list[_TreeLeaves]]]":
+def _by_column(said: Said, n: int) -> "list[tuple[slice, list[_TreeLeaves]]]":
     """Return all trees, or those of each column if a tree is about one column alone."""
     if said.column is None:
-        return [(slice(None), _leaves_of(said))]
+        return [(slice(None), _leaves_of(said, n))]
     columns = range(said.n_columns)
     trees = [np.flatnonzero(said.column == c) for c in columns]
-    return [(slice(c, c + 1), _leaves_of(said.of(trees[c]))) for c in columns]
+    return [(slice(c, c + 1), _leaves_of(said.of(trees[c]), n)) for c in columns]
 
 
-def _leaves_of(said: Said) -> "list[_TreeLeaves]":
+def _leaves_of(said: Said, n: int) -> "list[_TreeLeaves]":
     trees = []
     for t, (begin, end) in enumerate(pairwise(said.start.tolist())):
         at = said.node[:, t]
-        size = np.bincount(at, minlength=end - begin)
+        size = np.bincount(at[:n], minlength=end - begin)
         silent = np.flatnonzero(~said.informative[begin:end])
         trees.append(_TreeLeaves(at=at, mean=said.mean[begin:end], size=size, silent=silent))
     return trees
@@ -120,7 +141,8 @@ def _added(trees: "Sequence[_TreeLeaves]", of: "Callable[[_TreeLeaves], Float]")
 class _TreeLeaves:
     """What the nodes of a tree say in which somebody ends, and how many people do."""
 
-    at: Int  # Shape `(n_people,)`: where everybody ends, of those nodes
+    # Shape `(n_people,)`: where everybody ends, of those nodes; the last of them may count nowhere
+    at: Int
     mean: Float
     size: Wide
     silent: Index  # The nodes that say nothing
@@ -128,7 +150,8 @@ class _TreeLeaves:
     def residual(self, *, kind: str, x: Float) -> Float:
         """Return how far the means of answers over the leaves are off what these say."""
         stated = self.mean.astype(np.float64)
-        totals = [np.bincount(self.at, column, len(stated)) for column in x.T]
+        n = int(self.size.sum())
+        totals = [np.bincount(self.at[:n], column[:n], len(stated)) for column in x.T]
         mean = np.column_stack(totals) / self.size[:, None]
         mean[self.silent] = stated[self.silent]
         return _residual(kind, mean, stated)

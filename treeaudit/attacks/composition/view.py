@@ -20,7 +20,7 @@ from treeaudit.findings.findings import (
     details_of,
 )
 from treeaudit.findings.report import Report
-from treeaudit.stats import fact
+from treeaudit.stats import Estimate, fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,14 @@ class CompositionDetails(Details):
     joint: Share
     own: Share
     excess: Share  # `joint` minus `own`; below 0 where the attack finds less
+    # The same for unseen people whom the attack answers by the same rule; None without any
+    unseen_excess: Estimate | None
+    memorised: Share  # `excess` less the lower end of that, of which nothing below 0 counts
     # People called a label rightly less people called it wrongly, beyond those of the model (of
     # nobody, where it is more often wrong), of all who have it: of the label of which that is
     # most; None for numbers
     excess_of_one_label: Share | None
+    memorised_of_one_label: Share | None  # The same less the lower end of that of unseen people
     # People whose label is certain to somebody who knows everybody's features, or who are in a
     # group below `k` of which all labels or the mean of the numbers are; less those whom a leaf
     # of one label tells of. 0 where the draws of the trees hide who is in them.

@@ -11,7 +11,7 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.attacks.distinct_people import skipped_rung
+from treeaudit.attacks.membership_inference.page import NAMES, at_1_percent, view
 from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
@@ -36,152 +36,38 @@ from treeaudit.attacks.membership_inference.scores import (
     Reason,
     Scores,
     leaf_scores,
-    lira,
     loss,
     split_groups,
 )
+from treeaudit.attacks.membership_inference.shadows import by_shadows
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Agreeing, Details, People, Phrase, Score, Share, say
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import (
     About,
     Control,
-    Figure,
     Finding,
-    Line,
-    Mark,
-    MarkKind,
-    Plot,
-    Rung,
     Severity,
     Skipped,
-    View,
     Words,
     details_of,
 )
-from treeaudit.findings.report import Report, Show
+from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.predict.predictions import averages
 from treeaudit.stats import Estimate, difference, residual, wilson
 
-_KNOWS = "everything about a person, and asks whether they were in"
-NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
-"""The tests in a sentence."""
-_Read = Callable[[Separation, int], Estimate | str]
-"""Reads a share and what it rests on, or why there is none."""
-
-
-def view(result: Finding | Skipped, report: Report) -> View:
-    """Return every test with its interval beside chance."""
-    if isinstance(result, Skipped):
-        return View(rungs=(skipped_rung(_KNOWS, result, "not run: {}"),))
-    details = details_of(result, MembershipDetails)
-    auc, low, high = details.auc, details.auc_low, details.auc_high
-    return View(
-        brief=say(f"AUC {auc:.2f} ({low:.2f}–{high:.2f})"),
-        unseen=say("a coin: AUC 0.50"),
-        figure=Figure(number=Score(auc, low, high), counts="AUC{}; a coin has 0.5"),
-        rungs=(
-            Rung(
-                knows=say(_KNOWS),
-                number=say(in_percent(auc, 0)),
-                follows=say(
-                    "is the chance that the score of a member is above that of somebody else "
-                    "(AUC; of a coin 50%)"
-                ),
-            ),
-        ),
-        plots=_plots(result),
-    )
-
-
-def _plots(finding: Finding) -> tuple[Plot, ...]:
-    details = details_of(finding, MembershipDetails)
-    told_apart = Plot(
-        title=say(
-            "Chance that the score of a member is above somebody else's (AUC; of a coin 50 %)"
-        ),
-        lines=_lines(details, _area, details.members + details.control, 0.5),
-        sentences=_non_members(details),
-    )
-    # The control of this attack is about the first of the rates.
-    said = tuple(say("{}", one.sentence) for one in finding.controls)
-    return (
-        told_apart,
-        _rate(details, "1 %", _at_1_percent, 0.01, said),
-        _rate(details, "0.1 %", _at_0_1_percent, 0.001, ()),
-    )
-
-
-def _rate(
-    details: MembershipDetails, alarms: str, read: _Read, chance: float, said: tuple[Phrase, ...]
-) -> Plot:
-    """Return a rate of every test, or why none of them has it."""
-    title = say(f"Members recognised at {alarms} false alarms")
-    lines = _lines(details, read, details.members, chance)
-    if not any(line.marks for line in lines):
-        reason = say("Not told: {}.", read(details, details.members))
-        return Plot(title=title, lines=(), sentences=(reason,))
-    return Plot(title=title, lines=lines, sentences=said)
-
-
-def _lines(details: MembershipDetails, read: _Read, n: int, chance: float) -> tuple[Line, ...]:
-    """Return a row per test, with its number or why it has none."""
-    tests: list[tuple[str, MarkKind, Separation | NotMade]] = [
-        ("Counts of leaves", "guess", details.references.counts),
-        ("Loss of the model", "guess", details.references.loss),
-        ("LiRA, shadow models", "guess", details.references.lira),
-    ]
-    if details.n_tests > 1:
-        tests.insert(0, ("The strongest, corrected for choosing", "unseen", details))
-    lines = []
-    for name, kind, test in tests:
-        found = test.reason if isinstance(test, NotMade) else read(test, n)
-        if isinstance(found, Estimate):
-            mark = Mark(kind=kind, share=found)
-            lines.append(Line(name=say(name), marks=(mark,), chance=chance))
-        else:
-            lines.append(Line(name=say(name), cells=(say("{}", found),)))
-    return tuple(lines)
-
-
-def _area(test: Separation, n: int) -> Estimate:
-    return Estimate(value=test.auc, low=test.auc_low, high=test.auc_high, n=n)
-
-
-def _at_1_percent(test: Separation, n: int) -> Estimate | str:
-    low, high = test.tpr_at_1_percent_fpr_low, test.tpr_at_1_percent_fpr_high
-    return _share((test.tpr_at_1_percent_fpr, low, high), n, test.refused.tpr_at_1_percent_fpr)
-
-
-def _at_0_1_percent(test: Separation, n: int) -> Estimate | str:
-    low, high = test.tpr_at_0_1_percent_fpr_low, test.tpr_at_0_1_percent_fpr_high
-    return _share((test.tpr_at_0_1_percent_fpr, low, high), n, test.refused.tpr_at_0_1_percent_fpr)
-
-
-def _share(found: Sequence[Share | None], n: int, refused: str | None) -> Estimate | str:
-    value, low, high = found
-    if value is None or low is None or high is None:
-        return refused or "too few control people"
-    return Estimate(value=value, low=low, high=high, n=n)
-
-
-def _non_members(details: MembershipDetails) -> tuple[Phrase, ...]:
-    n = details.certain_non_members
-    if not n:
-        return ()
-    return (
-        say(
-            "{} of {} unseen {} certainly not in the training data: the file excludes them "
-            "without any doubt.",
-            People.alone(n), People.alone(details.control),
-            Agreeing(n, "person is", "people are"),
-        ),
-    )  # fmt: skip
-
-
 _CERTAIN = 1e-9
+
+
+def _weak(findings: Sequence[Finding], _: Forest) -> str | None:
+    """Say why a pass has not been shown: too few people for the rate of the strongest test."""
+    for details in (details_of(finding, MembershipDetails) for finding in findings):
+        found = details.references.shadows
+        if isinstance(found, Separation) and (few := found.refused.tpr_at_1_percent_fpr):
+            return f"not told for the strongest test, shadow models: {few}"
+    return None
 
 
 _CHECKS = (
@@ -200,6 +86,7 @@ _CHECKS = (
         bound="at most {:.1%}",
         tells_of="everybody",
         measure=most("tpr_at_1_percent_fpr_high"),
+        unsure=_weak,
         missing="needs 1,000 or more unseen people (--test)",
         share=True,
         rests_on=("unit", "train", "test", "seed"),
@@ -224,14 +111,17 @@ class Membership:
     title: ClassVar[str] = "Membership inference"
     words: ClassVar[Words] = Words(
         attacker="The attacker asks whether a person was in the training data. In every tree they "
-        "compare how many people of that label are in the leaf with how many to expect.",
+        "compare how many people of that label are in the leaf with how many to expect; and they "
+        "ask how much surer the model is than other models, half of which saw the person.",
         assumes="the attacker has the file, knows all features and the label of the target, and "
         "has a sample of the population",
         remedy="merge leaves until each holds at least k people, use fewer trees, or train with "
         "differential privacy",
         limit="a test that finds nothing proves nothing: people alone in a leaf stay exposed "
-        "(TA101); the rates are averages over people, not the risk of one person",
-        reference="likelihood ratio of leaf counts; Carlini et al. (2022) for how to report it",
+        "(TA101); the rates are pooled, averages over people by one threshold for everybody, not "
+        "the risk of one person",
+        reference="likelihood ratio of leaf counts; Zarifzadeh et al. (2024) for shadow models; "
+        "Carlini et al. (2022) for how to report it",
     )
     about: ClassVar[About] = "people"
     checks: ClassVar[tuple[Rule, ...]] = _CHECKS
@@ -239,7 +129,6 @@ class Membership:
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
     details: ClassVar[type[Details]] = MembershipDetails
     most_people: int = 20_000  # The most members, and the most control people, that are looked at
-    most_for_lira: int = 4_000  # The same for LiRA, whose shadow models have to answer for each
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return how well the strongest test tells members from unseen people."""
@@ -249,35 +138,44 @@ class Membership:
         # What is left to attack in a private model is what it answers.
         if private and not isinstance(made["loss"], str):
             made |= {"counts": "the counts are noisy, or there are none"}
-            made |= {"lira": "shadow models would cost privacy"}
+            made |= {"shadows": "shadow models would cost privacy"}
         else:
             made["counts"] = membership_scores(case, people)
-            made["lira"] = lira(
+            made["shadows"] = by_shadows(
                 case.forest,
-                split_groups(case, self.id, self.most_for_lira),
+                people,
                 case.seed,
                 lambda i, n: case.step("training shadow models", i, n),
             )
-        order: tuple[Test, ...] = ("counts", "loss", "lira")
+        order: tuple[Test, ...] = ("counts", "loss", "shadows")
         tests = {name: one for name in order if not isinstance(one := made[name], str)}
         found, by_area, by_rate = strongest(tests)
         members, control = tests.get("counts", tests[by_area])
         excluded = 0 if "counts" not in tests else int(np.isneginf(control).sum())
         blind = by_area != "loss" and _blind(case, made["loss"])
         alone = int((case.table.size == 1).sum())
-        at_1_percent = _at_1_percent(found, len(members))
-        rate = None if isinstance(at_1_percent, str) else at_1_percent
+        at_1 = at_1_percent(found, len(members))
+        rate = None if isinstance(at_1, str) else at_1
         held = None if rate is None or by_rate is None else _control(*tests[by_rate], rate)
+        severity, lacking = _severity(found, rate, alone), made["shadows"]
+        unseen: tuple[str, ...] = ()
+        if isinstance(lacking, str) and not private:
+            unseen = (f"shadow models, the strongest test ({lacking})",)
+        if unseen and severity == "none":
+            reason = f"{NAMES[by_area]} found nothing, but the strongest test was not run, "
+            return Skipped(id=self.id, title=self.title, reason=reason + unseen[0])
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(
             id=self.id,
             title=self.title,
-            severity=_severity(found, rate, alone),
+            severity=severity,
             leaves=0,
             people=round(excess * len(people.train)),
             summary=_summary(found, (by_area, by_rate), len(tests), private=private)
+            + _lacking(made, people, private=private)
             + _asides(alone, case.forest.n_trees, blind=blind),
             looked=(f"scores of {len(members):,} members and {len(control):,} other people",),
+            unseen=unseen,
             details=MembershipDetails(
                 **{one.name: getattr(found, one.name) for one in fields(found)},
                 score="answers" if private else "counts",
@@ -370,6 +268,21 @@ def _summary(found: Separation, by: tuple[Test, Test | None], n: int, *, private
     text += f"AUC {found.auc:.2f} ({found.auc_low:.2f}–{found.auc_high:.2f}), by {area}"
     text += f", the strongest of {n} tests." if n > 1 else "."
     return text + (" That is not above chance." if found.auc_low <= 0.5 else "")
+
+
+def _lacking(made: Mapping[Test, Scores | Reason], people: Groups, *, private: bool) -> str:
+    """Say which tests are missing, and whether more unseen people would make them stronger."""
+    text = ""
+    if not private:
+        missed = [f"{NAMES[test]} ({one})" for test, one in made.items() if isinstance(one, str)]
+        if missed:
+            text += f" Not run, so that more may be found: {'; '.join(missed)}."
+    if len(people.reference) < len(people.members):
+        text += (
+            f" The attack learnt from {len(people.reference):,} unseen people, fewer than there "
+            "are members; with more of them (--test) it may find more."
+        )
+    return text
 
 
 def _asides(alone: int, n_trees: int, *, blind: bool) -> str:

@@ -132,7 +132,7 @@ def control_size(false_alarms: float) -> int:
     return math.ceil(_FALSE_ALARMS / false_alarms - 1e-9)
 
 
-Test = Literal["counts", "loss", "lira"]
+Test = Literal["counts", "loss", "shadows"]
 
 _Scores = tuple[Float, Float]
 
@@ -183,7 +183,7 @@ class References(Details):
     # How much more likely the counts of the leaves are with one more person
     counts: Separation | NotMade
     loss: Separation | NotMade  # How sure the model is of the right answer
-    lira: Separation | NotMade  # The same against shadow models (LiRA, offline), on fewer people
+    shadows: Separation | NotMade  # The same, over what shadow models are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.equations import is_random_forest
 from treeaudit.attacks.reconstruction.people import (
     details_certain,
+    details_in_large_cells,
     details_in_order,
     details_likely,
     details_of_boosting,
@@ -26,6 +27,7 @@ from treeaudit.attacks.reconstruction.people import (
     evidence_in_order,
     evidence_likely,
     evidence_of_boosting,
+    in_large_cells,
     informed_of,
     informed_of_boosting,
     likely_of,
@@ -87,6 +89,11 @@ def _not_applicable(case: Case) -> str | None:
 
 
 def _not_run(case: Case) -> str | None:
+    # Whom the search would find it need not find where nobody can be found.
+    return None if in_large_cells(case) else _not_searched(case)
+
+
+def _not_searched(case: Case) -> str | None:
     forest, drawn = case.forest, case.forest.records_are == "bootstrap"
     if _only_likely(forest):
         return None
@@ -98,7 +105,9 @@ def _not_run(case: Case) -> str | None:
         reason = not_boosted(forest)
     else:
         reason = not_reproducible(forest) if drawn else not_usable(with_gaps(forest))
-    return None if reason is None else f"the people were not reconstructed: {reason}"
+    # Draws that nobody can repeat tell of nobody for certain.
+    step = "; treeaudit release takes out the seeds that repeat the draws" if drawn else ""
+    return None if reason is None else f"the people were not reconstructed: {reason}{step}"
 
 
 def _had_missing(case: Case) -> str | None:
@@ -160,14 +169,27 @@ class Reconstruction:
             seconds=case.seconds,
             cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), _MOST_SECONDS)),
         )
-        with budget.spent():
-            if not_boosted(case.forest) is None:
-                return self._boosted(case, budget)
-            if _only_likely(case.forest):
-                return self._likely(case, budget)
-            if case.forest.records_are == "bootstrap":
-                return self._in_order(case, budget)
-            return self._certain(case, budget)
+        try:
+            with budget.spent():
+                found = self._searched(case, budget)
+                if isinstance(found, Finding) or not in_large_cells(case):
+                    return found
+                nobody = details_in_large_cells(case, budget.anew())
+                return found if nobody is None else self._found(case, nobody, ())
+        except OutOfBudgetError as ended:
+            return self._out_of(case, str(ended))
+
+    def _searched(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the search finds."""
+        if (reason := _not_searched(case)) is not None:
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        if not_boosted(case.forest) is None:
+            return self._boosted(case, budget)
+        if _only_likely(case.forest):
+            return self._likely(case, budget)
+        if case.forest.records_are == "bootstrap":
+            return self._in_order(case, budget)
+        return self._certain(case, budget)
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""
@@ -184,7 +206,9 @@ class Reconstruction:
             if boosted or not alone:
                 informed = (informed_of_boosting if boosted else informed_of)(case, budget)
                 details = replace(details, informed=informed)
-        if alone and case.forest.schema.classes is not None and not details.given_away:
+        # Leaves that tell one label each are no equations on labels.
+        unsolved = case.forest.schema.classes is not None and case.forest.counts_are != "label-only"
+        if alone and unsolved and not details.given_away:
             reason = "nobody is certain by the counts of all leaves alone: labels were not solved"
             return Skipped(id=self.id, title=self.title, reason=reason)
         return self._found(case, details, evidence_certain(forest, answer, _SHOWN))
@@ -235,15 +259,17 @@ class Reconstruction:
             reason = needless or f"not reconstructed: {error}"
             return Skipped(id=self.id, title=self.title, reason=reason)
         except OutOfBudgetError as ended:
-            reason = needless or f"who is likely was not known after {ended}: more with --seconds"
+            late = f"who is likely was not settled after {ended}; --seconds raises the limit"
+            reason = needless or late
             return Skipped(id=self.id, title=self.title, reason=reason)
         details = details_likely(case, answer, control)
         return self._found(case, details, evidence_likely(case, answer, _SHOWN))
 
     def _out_of(self, case: Case, budget: str) -> Skipped:
-        reason = f"nobody is certain so far, but the search ended after {budget}"
-        more = budget.endswith(" seconds") or case.seconds < _MOST_SECONDS
-        reason += ": more with --seconds" if more else ""
+        reason = f"the search ended after {budget} and identified nobody so far"
+        limit = budget[:1].isdigit()  # and no Ctrl-C
+        more = limit and (budget.endswith(" seconds") or case.seconds < _MOST_SECONDS)
+        reason += "; --seconds raises the limit" if more else ""
         return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
@@ -251,7 +277,8 @@ class Reconstruction:
     ) -> Finding | Skipped:
         if not details.given_away and details.stopped is not None:
             return self._out_of(case, details.stopped)
-        if not details.given_away and details.likely is None and maybe_rounded(case.forest):
+        unsure = maybe_rounded(case.forest) and case.train is None
+        if not details.given_away and details.likely is None and unsure:
             reason = "nobody is certain if no count was rounded, and one number divides all of them"
             return Skipped(id=self.id, title=self.title, reason=reason)
         if details.checked is not None and details.checked.wrong:

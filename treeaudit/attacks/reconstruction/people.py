@@ -12,6 +12,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.reconstruction.view import (
     AfterTrees,
     Checked,
@@ -28,7 +29,7 @@ from treeaudit.inference.cells import Cells, leaf_keys, people_per_place
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.inference.explanation import sentence
 from treeaudit.inference.likely import LikelyTable, infer_likely, records_of, table_error
-from treeaudit.inference.scope import Budget, OutOfBudgetError, subtract_known
+from treeaudit.inference.scope import Budget, OutOfBudgetError, subtract_known, without_labels
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
@@ -90,6 +91,33 @@ def details_certain(case: Case, answer: Solution) -> ReconstructionDetails:
         ),
         checked=None if train is None else checked_on(train, answer.cells, answer.tables),
     )
+
+
+def in_large_cells(case: Case) -> bool:
+    """Tell whether each training person is in all trees, and shares all leaves with k - 1 others.
+
+    Nobody is given away then, whoever solves what: the real table holds no smaller group.
+    """
+    train, trees = case.train, case.forest.trees
+    if train is None or not len(train):
+        return False
+    if any(tree.n_records is None or tree.n_records[0] != len(train) for tree in trees):
+        return False
+    _, smallest = shared_leaf_groups(train.node, {len(trees)}, train.persons)[len(trees)]
+    return bool(smallest.min() >= case.k)
+
+
+def details_in_large_cells(case: Case, budget: Budget) -> ReconstructionDetails | None:
+    """Return what is measured of such people; None if cells of a single record hold some."""
+    try:
+        answer = infer_exact(without_labels(case.forest), budget=budget)
+    except DataError:
+        return None
+    details, cells = details_certain(case, answer), answer.cells
+    single = leaf_keys(cells.leaf[:, cells.n_records == 1].T)
+    if answer.stopped is not None or np.isin(leaf_keys(case.people("train").node), single).any():
+        return None
+    return None if details.given_away or (details.checked and details.checked.wrong) else details
 
 
 def evidence_certain(forest: Forest, answer: Solution, shown: int) -> tuple[Evidence, ...]:

@@ -80,7 +80,7 @@ def _frame_of(
         raise DataError(f"{origin} holds no rows")
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
-        raise DataError(f"{origin} has two columns named {str(doubled[0])!r}")
+        raise DataError(f"{origin} has two columns named {str(doubled[0])!r}: rename one")
     return InputTable(frame=frame, origin=origin, paired=paired)
 
 

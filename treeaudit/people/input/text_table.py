@@ -139,7 +139,7 @@ class TextTable:
         given = Counter(name for name in map(str.strip, first) if name)
         doubled = next((name for name, times in given.items() if times > 1), None)
         if doubled is not None:
-            raise DataError(f"{self.name} has two columns named {doubled!r}")
+            raise DataError(f"{self.name} has two columns named {doubled!r}: rename one")
         return [str(name).strip() for name in frame.columns], between
 
     def read(

@@ -81,7 +81,7 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     present = np.unique(answer)
     if len(present) < 2 or not values.shape[1]:
         return _frequencies(answer, n_answers, len(asked))
-    values, asked = _filled(values, asked)
+    values, asked = filled(values, asked)
     # On the columns of nine public tables, from 100, 400 and 5,000 people, these found more than
     # three times as many trees of half the columns, and were surer of what is right.
     seed, least = int(rng.integers(2**31)), max(7, len(values) // 500)
@@ -96,7 +96,7 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     return (1 - rest) * found + rest / n_answers
 
 
-def _filled(values: Float, asked: Float) -> tuple[Float, Float]:
+def filled(values: Float, asked: Float) -> tuple[Float, Float]:
     """Replace missing values by one below all others; old forests take no NaN."""
     low = np.nanmin(np.concatenate([values, np.zeros((1, values.shape[1]))]), axis=0) - 1
     return np.where(np.isnan(values), low, values), np.where(np.isnan(asked), low, asked)

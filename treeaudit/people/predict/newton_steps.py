@@ -37,6 +37,8 @@ _CASES, _OF_A_LEAF = 20_000_000, 500_000
 _FEWEST, _SOME, _OF_SAMPLES = 3, 0.1, 0.8
 """Leaves explained by a sample: at least, and as shares; rounding hides a few."""
 _SEVERAL, _FAR, _BY_DRAWS = 10, 100.0, 1.3
+_ENOUGH, _MANY, _LIKELY = 100, 1_000, 0.05
+"""Leaves that show samples, so many of them at most, and how likely their steps must be."""
 _PENALTIES = (0.0, *np.geomspace(0.01, 100, 121).tolist())
 """Tried if the file does not tell the penalty."""
 
@@ -140,23 +142,46 @@ def means_from_steps(forest: Forest, node: Int, each: Float | Int | None) -> lis
 
 
 def resampled_steps(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
-    """Tell whether steps are of samples that were drawn once the trees stood."""
+    """Tell whether steps are of samples that were drawn once the trees stood, as the file says."""
+    return any(
+        not off.size or off.mean() <= _BY_DRAWS + 3 * np.sqrt(2 / len(off))
+        for off in _scores_of_samples(forest, node, each, share)
+    )
+
+
+def shows_samples(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
+    """Tell whether steps show that of themselves: they are off as samples are, leaf by leaf.
+
+    Steps of everybody are not off at all, and those of merged leaves too little or too much.
+    """
+    from scipy.stats import kstest
+
+    return any(
+        # With very many leaves it would show that a sum of few draws is not quite normal.
+        len(off) >= _ENOUGH
+        and kstest(off[:: 1 + len(off) // _MANY], "chi2", args=(1,)).pvalue > _LIKELY
+        for off in _scores_of_samples(forest, node, each, share)
+    )
+
+
+def _scores_of_samples(
+    forest: Forest, node: Int, each: Float | Int | None, share: float
+) -> Iterator[Float]:
+    """Yield how far the steps of leaves are off if they are of samples, as squared z-scores."""
     # A rate that is fitted to the leaves fits them better than it should.
     known = forest.source.library != "XGBoost" or "eta" in forest.source.parameters
     for newton in _by_library(forest, each):
         sums = list(_leaf_sums(forest, node, newton, newton.wanted(each), share))
-        if not sums:
-            return True
-        leaves = np.concatenate(sums, axis=1)
-        if not leaves.size:
+        leaves = np.concatenate(sums, axis=1) if sums else np.zeros((7, 0))
+        if sums and not leaves.size:
             continue
-        off = min(
-            _squared_scores(leaves, share, newton.rate if known else None, penalty)
-            for penalty in ([newton.penalty] if known else [newton.penalty, *_PENALTIES])
+        yield min(
+            (
+                _squared_scores(leaves, share, newton.rate if known else None, penalty)
+                for penalty in ([newton.penalty] if known else [newton.penalty, *_PENALTIES])
+            ),
+            key=lambda off: float(off.mean()) if off.size else 0.0,
         )
-        if off <= _BY_DRAWS + 3 * np.sqrt(2 / leaves.shape[1]):
-            return True
-    return False
 
 
 def _starts(forest: Forest, each: Float | Int | None) -> list[tuple[Float, bool]]:
@@ -255,6 +280,8 @@ def _by_library(forest: Forest, each: Float | Int | None) -> Iterator[Newton]:
                 factor = 0.5 if width > 1 else 1.0
                 rate = of(0.3, "learning_rate", "eta") * factor
                 penalty = of(1.0, "lambda", "reg_lambda") * factor
+            case "scikit-learn" if "max_iter" in stated:
+                rate, penalty = of(0.1, "learning_rate"), of(0.0, "l2_regularization")
             case "LightGBM":
                 rate = of(0.1, "learning_rate") * factor
                 penalty = of(0.0, "lambda_l2", "reg_lambda") * factor
@@ -312,8 +339,8 @@ def _leaf_sums(
         yield np.stack([step, *sums, one])[:, usable]
 
 
-def _squared_scores(leaves: Float, share: float, rate: float | None, penalty: float) -> float:
-    """Return the mean squared z-score of the steps of new samples; the best rate unless given."""
+def _squared_scores(leaves: Float, share: float, rate: float | None, penalty: float) -> Float:
+    """Return the squared z-scores of the steps of new samples; the best rate unless given."""
     step, g, h, gg, gh, hh, one = leaves
     left = share * (1 - share)
     divided = share * h + penalty
@@ -322,8 +349,9 @@ def _squared_scores(leaves: Float, share: float, rate: float | None, penalty: fl
         weight = divided**2 / (left * gg + one)
         rate = float((weight * step * whole).sum() / (weight * whole**2).sum())
         if rate <= 0:
-            return _FAR
+            return np.full(len(step), _FAR)
     plain = step / rate
     variance = left * (gg + 2 * plain * gh + plain * plain * hh) + one
     off = (plain - whole) * divided
-    return float(np.minimum(off * off / np.maximum(variance, 1e-12), _FAR).mean())
+    scores: Float = np.minimum(off * off / np.maximum(variance, 1e-12), _FAR)
+    return scores

@@ -6,7 +6,6 @@ boosting, what its steps add up to: every tree moves the score of one class (the
 one of several in turn) or the number that is predicted; where scores begin is not in the trees.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import an
 from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.records import Records
-from treeaudit.stats import Estimate, wilson
 
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
@@ -28,8 +26,9 @@ _NEVER = 2.0**-52
 
 def averages(forest: Forest) -> bool:
     """Tell whether the trees alone tell which classes a model answers."""
+    weighted = forest.answers == "weighted" and forest.tree_weights is not None
     return (
-        forest.answers in ("mean", "vote", "confidence", "product")
+        (weighted or forest.answers in ("mean", "vote", "confidence", "product"))
         and forest.schema.classes is not None
         and forest.counts_are != "absent"
     )
@@ -79,7 +78,12 @@ def _normal(total: Float, forest: Forest) -> Float:
     if forest.answers == "product":
         total = np.exp(total - total.max(axis=1, keepdims=True))
     sums = total.sum(axis=1, keepdims=True)
-    return total / np.where(sums > 0, sums, 1.0)
+    shares: Float = total / np.where(sums > 0, sums, 1.0)
+    if forest.answers != "weighted":
+        return shares
+    n = shares.shape[1]
+    raised = np.exp(shares * n / max(n - 1, 1) ** 2)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
@@ -123,6 +127,10 @@ def said_by_nodes(forest: Forest, tree: Tree, i: int, nodes: Wide | slice = slic
     """Return what some nodes of a tree add to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
     shares = node_shares(tree, len(forest.schema.classes or ()), weights, nodes)
+    if forest.answers == "weighted":
+        weight = 1.0 if forest.tree_weights is None else forest.tree_weights[i]
+        votes: Float = weight * np.eye(shares.shape[1])[shares.argmax(axis=1)]
+        return votes
     if forest.answers == "product":
         return np.log(np.maximum(shares, _NEVER))
     if forest.answers == "mean" or tree.counts is None:
@@ -172,65 +180,37 @@ def _answered(tree: Tree, shares: Float, told: Flag) -> Float:
     return shares[source]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Utility:
-    """How useful a model is to people who were not in its training data."""
+def answered_shares(forest: Forest, node: Int, train: Records | None = None) -> tuple[Float, Flag]:
+    """Return what `class_shares` does, of boostings as well.
 
-    accuracy: Estimate  # Share of the answered records whose label is right
-    coverage: Estimate  # Share of the records that get an answer at all
-    # Share of all records that are answered rightly: an unanswered record counts as wrong
-    right_of_all: Estimate
-    auc: float | None  # Area under the ROC curve of the answered records
+    ``node``: shape ``(n_records, n_trees)``: where each ends. ``train``: the training people, who
+    tell where some boostings start.
 
-
-def utility(forest: Forest, records: Records, train: Records | None = None) -> Utility:
-    """Return how useful a model is to the records, which have labels.
-
-    ``train``: its training people, who tell where some boostings start.
+    Raises DataError where the file does not tell what the model answers.
     """
-    if records.labels is None:
-        raise DataError(f"{records.origin} has no labels to compare the answers with")
-    scores = None if averages(forest) else _scores(forest, records, train)
+    scores = None if averages(forest) else _scores(forest, node, train)
     if scores is None:
-        shares, answered = class_shares(forest, records)
-    else:
-        shares, answered = shares_of(scores), np.ones(len(records), np.bool_)
-        shares = shares if shares.shape[1] > 1 else np.hstack([1 - shares, shares])
-    n = int(answered.sum())
-    right = int((shares.argmax(axis=1) == records.labels)[answered].sum())
-    return Utility(
-        accuracy=wilson(right, n) if n else Estimate(value=0.0, low=0.0, high=1.0, n=0),
-        coverage=wilson(n, len(records)),
-        right_of_all=wilson(right, len(records)),
-        auc=_auc(shares[answered], records.labels[answered]),
-    )
+        return class_shares(forest, node)
+    shares = shares_of(scores)
+    if shares.shape[1] == 1:
+        shares = np.hstack([1 - shares, shares])
+    return shares, np.ones(len(node), np.bool_)
 
 
-def explained(forest: Forest, records: Records, train: Records | None = None) -> Estimate:
-    """Return R² of the numbers that a model answers, with its 95 % interval (delta method)."""
-    if records.targets is None:
-        raise DataError(f"{records.origin} has no numbers to compare the answers with")
+def answered_numbers(forest: Forest, node: Int, train: Records | None = None) -> Float:
+    """Return the numbers that a model answers, shape ``(n_records,)``; as `answered_shares`."""
     if changed_target(forest):
         raise DataError(
             "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
             "from the file what the model predicts"
         )
-    values, scores = [tree.value for tree in forest.trees], _scores(forest, records, train)
+    values, scores = [tree.value for tree in forest.trees], _scores(forest, node, train)
     if scores is not None and scores.shape[1] == 1:
-        said = scores[:, 0]
-    elif forest.answers == "mean" and all(one is not None for one in values):
-        said = np.mean(
-            [v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0
-        )
-    else:
+        return scores[:, 0]
+    if forest.answers != "mean" or any(one is None for one in values):
         raise _no_answer(forest)
-    missed, spread = (said - records.targets) ** 2, (records.targets - records.targets.mean()) ** 2
-    n, whole = len(records), float(spread.mean())
-    if not whole:
-        raise DataError(f"{records.origin} has one number only: there is nothing to predict")
-    ratio = float(missed.mean()) / whole
-    error = 1.96 * float(np.sqrt(np.mean((missed - ratio * spread) ** 2) / n)) / whole
-    return Estimate(value=1 - ratio, low=1 - ratio - error, high=min(1.0, 1 - ratio + error), n=n)
+    said = [v[node[:, i]] for i, v in enumerate(values) if v is not None]
+    return np.asarray(np.mean(said, axis=0))
 
 
 def _no_answer(forest: Forest) -> DataError:
@@ -244,20 +224,6 @@ def _no_answer(forest: Forest) -> DataError:
         f"{an(forest.source.estimator)} does not answer with the mean over its trees: treeaudit "
         "cannot tell from the file what it predicts"
     )
-
-
-def _auc(shares: Float, labels: Int) -> float | None:
-    from scipy.stats import rankdata
-
-    n_classes, each = shares.shape[1], []
-    # Of several classes the mean over those with people in them, each against all others.
-    for one in [1] if n_classes == 2 else range(n_classes):
-        mine = labels == one
-        n, others = int(mine.sum()), int((~mine).sum())
-        if n and others:
-            ranks = rankdata(shares[:, one])[mine].sum()
-            each.append(float((ranks - n * (n + 1) / 2) / (n * others)))
-    return sum(each) / len(each) if each else None
 
 
 _LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
@@ -328,7 +294,10 @@ def begins_with(forest: Forest, each: Float | Int | None) -> Float | None:
 def rate_apart(forest: Forest) -> float:
     """Return what the values of a tree are multiplied with before they are added."""
     rate = forest.source.parameters.get("learning_rate", 1.0)
-    apart = forest.source.library == "scikit-learn" and "subsample" in forest.source.parameters
+    stated = forest.source.parameters
+    # The values of histogram boosting hold it already.
+    apart = forest.source.library == "scikit-learn" and "subsample" in stated
+    apart = apart and "max_iter" not in stated
     return float(rate) if apart and isinstance(rate, int | float) else 1.0
 
 
@@ -337,32 +306,35 @@ def target_values(people: Records) -> Float | Int | None:
     return people.labels if people.targets is None else people.targets
 
 
-def scores_of(forest: Forest, people: Records) -> Float | None:
-    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told."""
-    each = target_values(people)
-    return None if each is None else _added_up(forest, people, start_of(forest, each))
+def scores_of(forest: Forest, people: Records, train: Records | None = None) -> Float | None:
+    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told.
+
+    ``train``: those who tell where steps begin, unless they are these.
+    """
+    each = target_values(people if train is None else train)
+    return None if each is None else _added_up(forest, people.node, start_of(forest, each))
 
 
-def _scores(forest: Forest, people: Records, train: Records | None) -> Float | None:
+def _scores(forest: Forest, node: Int, train: Records | None) -> Float | None:
     """Return the scores of anybody, as far as the file or its training people tell the start."""
     if forest.answers != "sum":
         return None
     return _added_up(
-        forest, people, start_of(forest, None if train is None else target_values(train))
+        forest, node, start_of(forest, None if train is None else target_values(train))
     )
 
 
-def _added_up(forest: Forest, people: Records, start: Float | None) -> Float | None:
+def _added_up(forest: Forest, node: Int, start: Float | None) -> Float | None:
     column = column_of_each_tree(forest)
     if start is None or column is None:
         return None
-    total = np.tile(start, (len(people), 1))
+    total = np.tile(start, (len(node), 1))
     rate = rate_apart(forest)
     if forest.source.parameters.get("average_output") is True:
         rate = total.shape[1] / forest.n_trees
     for i, tree in enumerate(forest.trees):
         if tree.value is not None:
-            total[:, column[i]] += rate * tree.value[people.node[:, i]]
+            total[:, column[i]] += rate * tree.value[node[:, i]]
     return total
 
 

@@ -32,7 +32,7 @@ _KEYS: Mapping[str, Any] = {
     **_each("format version counts_are records_are n_records answers values_are", _SHORT),
     "single_precision": 0,
     "counts_reason": _SENTENCE,
-    **_each("class_weights tree_classes", None),
+    **_each("class_weights tree_classes tree_weights", None),
     "noise": _each("rate counts mechanism afterwards", _SHORT),
     "privacy": {
         **_each("epsilon used delta rho conversion_delta budget neighbours unit", _SHORT),

@@ -101,7 +101,7 @@ def read_histogram_boosting(found: ModelRef, budget: Budget) -> FittedEnsemble:
         counts_are="absent",
         counts_reason="the model predicts a number, not a class" if classes is None else _NO_COUNTS,
         records_are="all" if found.seen.rows == "all" and len(roots) == 1 else "unknown",
-        n_records=max(roots) if found.seen.rows != "repeated" else None,
+        n_records=(max(roots) or None) if found.seen.rows != "repeated" else None,  # 0: taken out
         single_precision=False,
     )
 
@@ -216,7 +216,7 @@ def _tree(one: _Stored, categories: _Categories) -> Tree:
         codes = _code_sets(categories, n, seen[sets], bitsets, links.left[sets], links.right[sets])
     return links.edges(categories.home[seen], threshold, missing_left, sets).tree(
         categories=codes,
-        n_records=one.column("count", np.arange(n)),
+        n_records=one.column("count", np.arange(n)) if one.nodes["count"][0] else None,
         value=one.nodes["value"].astype(np.float64),
     )
 

@@ -118,8 +118,8 @@ class NodeTable:
 
     @property
     def stripped(self) -> bool:
-        """Whether it was written without the people that it was grown on."""
-        return not self.people and not self.total
+        """Whether it was written without what its people weigh, and so without class counts."""
+        return not self.total
 
     @property
     def shares(self) -> Float:
@@ -161,8 +161,8 @@ class NodeTable:
         own = weight[inner]
         if np.any(np.abs(weight[left] + weight[right] - own) > 1e-6 * (1 + own)):
             raise ReadError("the tree is inconsistent: weights do not add up to their parent")
-        # scikit-learn takes no rows of weight zero, and answers by shares of the weight.
-        if self.people and np.any((weight == 0) & (n > 0)):
+        # scikit-learn takes no rows of weight zero; a repair that keeps labels alone takes out all.
+        if weight.any() and np.any((weight == 0) & (n > 0)):
             raise ReadError("the tree is inconsistent: people in a node weigh nothing")
         feature = self._whole("feature")[inner]
         if np.any((feature < 0) | (feature >= self.n_features)):

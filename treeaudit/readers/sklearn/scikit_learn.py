@@ -72,9 +72,11 @@ def to_forest(found: ModelRef, source: Source, n_bytes: int) -> Forest:
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")
     alone = len(chosen) == 1 and chosen[0].found.estimator is estimator
+    answers = answers_of(found, [(piece.found, piece.ensemble.n_trees) for piece in chosen])
     told = replace(
         joined,
-        answers=answers_of(found, [(piece.found, piece.ensemble.n_trees) for piece in chosen]),
+        answers=answers,
+        tree_weights=_tree_weights(estimator, len(joined.trees)) if answers == "weighted" else None,
         n_records=_n_records(found, joined.n_records),
         source=replace(
             source,
@@ -216,6 +218,18 @@ def answers_of(found: ModelRef, members: Sequence[tuple[ModelRef, int]]) -> Answ
     means = all(_ANSWERS.get(member.estimator.kind) == "mean" for member, _ in members)
     alike = len({n_trees for _, n_trees in members}) == 1
     return "mean" if own == "mean" and means and alike and kept == held else "unknown"
+
+
+def _tree_weights(estimator: Inert, n_trees: int) -> tuple[float, ...] | None:
+    """Return what the vote of each tree weighs; None if they do not vote by labels alone."""
+    weights = arrived(estimator.get("estimator_weights_"))
+    votes = estimator.kind == "AdaBoostClassifier" and estimator.get("algorithm") != "SAMME.R"
+    if not votes or not isinstance(weights, np.ndarray) or weights.dtype.kind != "f":
+        return None
+    if weights.ndim != 1 or len(weights) < n_trees:
+        return None
+    told = weights[:n_trees].astype(np.float64)
+    return tuple(told.tolist()) if np.isfinite(told).all() and (told >= 0).all() else None
 
 
 def last_step(found: ModelRef) -> ModelRef:

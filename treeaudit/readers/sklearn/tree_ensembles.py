@@ -355,7 +355,7 @@ class _Trees:
             feature = np.where(edges.feature < 0, -1, self.columns[i][edges.feature])
             edges = replace(edges, feature=feature.astype(np.int32))
         tree = edges.tree(
-            n_records=None if rows == "repeated" or record.stripped else record.n_records,
+            n_records=None if rows == "repeated" or not record.people else record.n_records,
             counts=counts,
             label=label,
             value=value,

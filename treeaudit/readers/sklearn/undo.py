@@ -331,14 +331,31 @@ def _built(
     return _undo_with_sets(tree, plan, codes, rounded=rounded)
 
 
+def _is_sparse(step: object) -> bool:
+    """Tell whether a step gives out a sparse table."""
+    if not isinstance(step, Inert):
+        return False
+    joined = step.kind == "ColumnTransformer"
+    names = ("sparse_output_",) if joined else ("sparse_output", "sparse")
+    return any(step.get(name) is True for name in names)
+
+
 def over_data(forest: Forest, found: ModelRef) -> Forest:
     """Say the conditions in terms of the columns before the pipeline."""
     before = found.before
     if not before:
         return forest
     plain = all(feature.categories is None for feature in forest.schema.features)
-    plan = _plan(found, forest.schema) if plain else None
-    if plan is None or plan.made:
+    sparse = forest.source.library == "XGBoost" and _is_sparse(before[-1])
+    plan = _plan(found, forest.schema) if plain and not sparse else None
+    if sparse:
+        text = (
+            "to XGBoost the zeros of a sparse table are missing values: columns are those that it "
+            "was given, with NaN in place of 0 (ColumnTransformer(sparse_threshold=0) gives it "
+            "all values)"
+        )
+        forest = replace(forest, warnings=(*forest.warnings, text))
+    elif plan is None or plan.made:
         kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
         text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
         forest = replace(
