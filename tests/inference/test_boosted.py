@@ -6,18 +6,24 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 
 from tests.inference.tables import stump
 from treeaudit.errors import DataError
 from treeaudit.inference import boosted
 from treeaudit.inference.boosted import infer_boosted
-from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    searched_solution,
+)
 from treeaudit.inference.boosted_equations import Equations, equations_of
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
-from treeaudit.inference.scope import OutOfBudgetError
+from treeaudit.inference.scope import Budget, OutOfBudgetError
 from treeaudit.model.forest import Boosting, Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
@@ -29,7 +35,7 @@ def never() -> bool:
     return False
 
 
-def by_hand() -> Equations:
+def by_hand(squares: tuple[float, ...] | None = None) -> Equations:
     """Six people, columns a and b, two rounds with rate 1 from a share of one half.
 
     a = 0 holds one of each class: no step. a = 1 holds 1 and 3: its gradient is 1/2 - 3/2 = -1,
@@ -52,6 +58,7 @@ def by_hand() -> Equations:
         shift=(0.0,),
         rate=1.0,
         mass=lambda i: np.array(masses[i]),
+        squares=lambda i: None if squares is None else np.array(squares),
         single=False,
         derivatives=1e-12,
         stored=1e-12,
@@ -68,9 +75,12 @@ def by_hand() -> Equations:
     return equations_of(cells.part(order), trees, boosting)
 
 
+PEOPLE = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])
+"""For (a, b, class) = 000, 001, 010, ... 111."""
+
+
 def test_two_rounds_by_hand() -> None:
-    equations = by_hand()
-    people = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])  # (a, b, class) = 000, 001, 010, ... 111
+    equations, people = by_hand(), PEOPLE
     assert fulfils(equations, people)
     assert not fulfils(equations, people[[1, 0, 3, 2, 4, 5, 6, 7]])
     found = nearest_solution(equations, never)
@@ -79,6 +89,53 @@ def test_two_rounds_by_hand() -> None:
     bounds, finished = enclose(equations, people, never)
     assert finished
     assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
+
+
+def test_whole_numbers_are_sought_where_the_nearest_do_not_fit(capfd) -> None:
+    """The only whole x, y, z of 0 and more with 3 x + 5 y + 7 z = 11 are 2, 1, 0."""
+    one = np.array([[3.0, 5.0, 7.0]])
+    equations = Equations(
+        middle=sparse.csr_matrix(one),
+        width=sparse.csr_matrix(0 * one),
+        target=np.array([11.0]),
+        tolerance=np.zeros(1),
+        people=np.array([11.0]),
+        most=np.full(3, 11.0),
+        n_people=11.0,
+        informative=np.ones(1, bool),
+    )
+    nearest = nearest_solution(equations, never)
+    assert nearest is not None
+    assert not fulfils(equations, nearest)
+    found = searched_solution(equations, Budget())
+    assert found is not None
+    assert found.tolist() == [2, 1, 0]
+    none = replace(equations, target=np.array([4.0]))
+    assert searched_solution(none, Budget()) is None
+    assert capfd.readouterr().out == ""
+
+
+def test_squared_gradients_by_hand() -> None:
+    """Of class 0 somebody adds p p and of class 1 q q, p 1/2 or 0.73106: 0.25, 0.53444, 0.07233."""
+    q = 1 / (1 + np.exp(1.0))
+    told = 0.5 + (1 - q) ** 2 + 3 * q**2
+    equations = by_hand((told, np.nan, np.nan))
+    last = equations.middle.toarray()[-1]
+    assert last == pytest.approx([0.25, 0.25, 0.25, 0.25, *[0.534447, 0.072329] * 2], abs=1e-6)
+    assert equations.target[-1] == pytest.approx(1.251435, abs=1e-6)
+    assert fulfils(equations, PEOPLE)
+    assert not fulfils(by_hand((told + 1e-9, np.nan, np.nan)), PEOPLE)
+
+
+def test_gradient_boosting_keeps_squared_gradients() -> None:
+    """Of the labels 1, 1, 1, 0 and the share 3/4, three add 1/16 and one 9/16."""
+    model = GradientBoostingClassifier(n_estimators=1, max_depth=2, random_state=0)
+    values = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    boosting = load(model.fit(values, [1, 1, 1, 0])).boosting
+    assert boosting is not None
+    squares = boosting.squares(0)
+    assert squares is not None
+    assert squares[~np.isnan(squares)] == pytest.approx([0.75, 0.625])
 
 
 def part(whole: Equations, kept: np.ndarray) -> Equations:

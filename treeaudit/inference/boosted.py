@@ -13,7 +13,12 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    searched_solution,
+)
 from treeaudit.inference.boosted_equations import Equations, equations_of, own_and_others
 from treeaudit.inference.bounds import Bounds, system_of, tightest_bounds
 from treeaudit.inference.cells import Cells, people_per_place, refine
@@ -26,9 +31,10 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
 _CUTTING, _COUNTING, _MOST_TREES = 0.3, 0.5, 16
-_PER_LEAF = 2
-"""Equations of a leaf."""
+_PER_LEAF = 3
+"""Equations of a leaf, no more."""
 _SURPLUS, _SHARP = 20, 1e-3
+_TOO_FEW = "too few leaves tell whether the trees were grown as assumed"
 _HOPELESS = 20
 """Unknowns for an equation with which nobody was ever certain, where trees were left out."""
 
@@ -119,6 +125,12 @@ def infer_boosted(
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
         if not fulfils(equations, people):
+            # However they are spread, somebody is in every leaf of a tree.
+            leaves = max(len(np.unique(leaf)) for leaf in cells.leaf)
+            if equations.informative.sum() < leaves + _SURPLUS:
+                raise DataError(_TOO_FEW)
+            people = searched_solution(equations, budget)
+        if people is None or not fulfils(equations, people):
             besides = "" if known is None else f", besides those of {known.origin},"
             raise DataError(
                 f"no people were found who fit all leaves{besides}: the search does not solve "
@@ -126,7 +138,7 @@ def infer_boosted(
             )
         bounds, finished = enclose(equations, people, budget.over)
     if bounds.low.any() and not _confirmed(equations, people):
-        raise DataError("too few leaves tell whether the trees were grown as assumed")
+        raise DataError(_TOO_FEW)
     if stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else budget.ended
     return BoostedSolution(
@@ -191,7 +203,7 @@ def _largest_counts(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool
         return np.full(len(cells), np.inf)
     anybody = replace(cells, alive=np.ones((len(cells), 1), dtype=np.bool_))
     system, _ = system_of(anybody, 0, [one.astype(np.float64) for one in counts])
-    return tightest_bounds(system, over)[0].high
+    return tightest_bounds(system, over, quiet_rounds=1)[0].high
 
 
 def _without_known(known: Records, cells: Cells, equations: Equations) -> Equations:

@@ -18,7 +18,9 @@ Lawson and Hanson (1974), Solving least squares problems, chapter 23. Bro and de
 fast non-negativity-constrained least squares algorithm.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from scipy import linalg, sparse
@@ -26,11 +28,17 @@ from scipy import linalg, sparse
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.inference.boosted_equations import Equations
 from treeaudit.inference.bounds import Bounds
+from treeaudit.inference.scope import Budget
 
 _MOST_OPEN, _TRIES = 2_500, 20
 _SLACK = 1e-9
 _SUM, _TYPICAL, _EVEN = 1e-12, 1e-7, 0.1
 _RIDGE = 1e-13
+_TIMES, _MOST_NODES = 100.0, 50
+"""Equations are multiplied before the search, which takes a millionth for nothing.
+
+It finds whole numbers at few nodes, if at all.
+"""
 
 
 def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | None:
@@ -50,6 +58,53 @@ def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | 
     whole = np.zeros(len(possible))
     whole[possible] = np.rint(solution)
     return whole
+
+
+def searched_solution(equations: Equations, budget: Budget) -> Float | None:
+    """Return whole numbers that fulfil the equations, sought by branch and bound; None without."""
+    from scipy.optimize import Bounds as Sides
+    from scipy.optimize import LinearConstraint, milp
+
+    at = np.flatnonzero(equations.most > 0)
+    if not 0 < len(at) <= _MOST_OPEN:
+        return None
+    size = abs(equations.middle).max(axis=1).toarray().ravel()
+    times = _TIMES / np.where(size > 0, size, 1.0)
+    error = times * equations.errors(equations.most) + _SLACK
+    middle = times * equations.target
+    with _unprinted():
+        found = milp(
+            np.zeros(len(at)),
+            constraints=LinearConstraint(
+                sparse.diags(times) @ equations.middle[:, at], middle - error, middle + error
+            ),
+            integrality=np.ones(len(at)),
+            bounds=Sides(0, equations.most[at]),
+            options={"time_limit": max(budget.left, 0.1), "node_limit": _MOST_NODES},
+        )
+    if found.x is None:
+        return None
+    whole = np.zeros(len(equations.most))
+    whole[at] = np.rint(found.x)
+    return whole
+
+
+@contextmanager
+def _unprinted() -> Iterator[None]:
+    """Keep off the standard output, which may be a report, what the solver prints of its own."""
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def fulfils(equations: Equations, x: Float) -> bool:

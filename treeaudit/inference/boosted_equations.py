@@ -190,12 +190,33 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
                 (v == 0) & (smallest < _NEXT_TO_NONE), np.nan, -v * boosting.penalty
             )
             rows.add(place, pairs, gradient, 2 * away * (1 + curved), people, tells=done > 0)
+            squares = boosting.squares(i) if done else None
+            if squares is not None and tree.n_records is not None:
+                _add_squares(rows, tree, squares, leaf[i], own, now)
         most = np.minimum(most, people[place][:, None])
         moved[k] = v[place]
         if k == n_scores - 1:
             score = score + moved
             largest = np.maximum(largest, np.abs(score).max(axis=0))
     return rows.equations(most.ravel(), n_people)
+
+
+def _add_squares(
+    rows: "_Rows", tree: Tree, squares: Float, leaf: Wide, own: int, now: _Scores
+) -> None:
+    """Add what is left of a node's squared gradients for the leaves right below it."""
+    inner = np.flatnonzero(~tree.is_leaf[1:]) + 1
+    left, size, people = squares.copy(), squares.copy(), np.zeros(tree.n_nodes)
+    np.add.at(left, tree.parent[inner], -squares[inner])
+    np.add.at(size, tree.parent[inner], squares[inner])
+    records = np.zeros(0) if tree.n_records is None else tree.n_records.astype(np.float64)
+    np.add.at(people, tree.parent[tree.leaves], records[tree.leaves])
+    above, place = np.unique(tree.parent[leaf], return_inverse=True)
+    pairs = [(now.p**2, (2 * now.p + now.p_off) * now.p_off)] * rows.n_classes
+    pairs[own] = (now.q**2, (2 * now.q + now.q_off) * now.q_off)
+    # They were added up one after another.
+    off = (_DOUBLE + records[0] * 2.0**-52) * size
+    rows.add(place, pairs, left[above], off[above], people[above], tells=True)
 
 
 def own_and_others(tree: Tree, k: int, n_scores: int) -> Float:

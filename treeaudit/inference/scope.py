@@ -91,6 +91,11 @@ class Budget:
         """What ended the search, in words, where `over` says so."""
         return "it was interrupted" if self._interrupted.is_set() else f"{self.seconds:.3g} seconds"
 
+    @property
+    def left(self) -> float:
+        """Seconds until it ends."""
+        return self.seconds - (time.process_time() - self._begun)
+
     def over(self, share: float = 1.0) -> bool:
         """Tell whether a share of the seconds is gone, or it was interrupted."""
         return (
@@ -289,7 +294,9 @@ def _number(stated: object) -> float:
 def not_boosted(forest: Forest) -> str | None:
     """Say why the leaves of boosted trees are no equations on the people; None where they are."""
     if forest.boosting is None:
-        return "the file does not tell how its trees follow from the labels"
+        none = forest.source.library == "XGBoost" and forest.counts_are == "absent"
+        why = f": {forest.counts_reason}" if none else ""
+        return f"the file does not tell how its trees follow from the labels{why}"
     first = forest.trees[: len(forest.boosting.start)]
     if any(tree.counts is None for tree in first):
         return "the class counts of the first tree do not follow"

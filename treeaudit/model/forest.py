@@ -42,6 +42,8 @@ class Boosting:
     derivatives: float  # How far derivatives are off by rounding, as a part of them
     stored: float  # How far values and masses are off by rounding, as a part of them
     assumptions: tuple[str, ...] = ()  # What the file does not say of the above, a sentence each
+    # The sum of the squared gradients in every node of a tree, NaN where the file does not keep it
+    squares: Callable[[int], Float | None] = lambda _: None
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]

@@ -191,6 +191,20 @@ def test_first_round_leaves_give_class_counts(params, more) -> None:
         assert leftover.n == N
 
 
+def test_four_leaves_show_people_by_both_labels() -> None:
+    """Leaves of 3, 5, 7, 4 people with 1, 4, 2, 4 of the class: eight whole numbers."""
+    columns = np.repeat([[0.0, 0], [0, 1], [1, 0], [1, 1]], [3, 5, 7, 4], axis=0)
+    label = np.concatenate([np.arange(n) < of for n, of in ((3, 1), (5, 4), (7, 2), (4, 4))])
+    params = {"objective": "binary:logistic", "max_depth": 2, "min_child_weight": 0, "lambda": 0}
+    booster = xgb.train({**params, "nthread": 1}, xgb.DMatrix(columns, label), 2)
+    forest = read(booster.save_raw("ubj"))
+    first = forest.trees[0]
+    assert first.counts is not None
+    assert sorted(first.counts[first.leaves].tolist()) == [[0, 4], [1, 4], [2, 1], [5, 2]]
+    assert forest.boosting is not None
+    assert (forest.boosting.rate, forest.boosting.penalty) == (np.float32(0.3), 0.0)
+
+
 @pytest.mark.parametrize("more", [{"alpha": 1}, {"max_delta_step": 0.2}])
 def test_bent_leaf_weights_give_no_class_counts(more) -> None:
     assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).extras.found

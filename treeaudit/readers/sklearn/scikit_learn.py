@@ -9,10 +9,12 @@ together are put in a row (`join`).
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Answers, Boosting, Forest
 from treeaudit.model.schema import Feature, Label
@@ -30,6 +32,7 @@ from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.rounds import steps_of
+from treeaudit.readers.residual.targets import SQUARED, is_one_of
 from treeaudit.readers.sklearn.ensembles import BAGS, BOOSTINGS, FORESTS, TREES, children
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.sklearn.join import Part, join
@@ -42,6 +45,7 @@ from treeaudit.readers.sklearn.model_ref import (
     names_in,
 )
 from treeaudit.readers.sklearn.models import is_read_apart, members_of
+from treeaudit.readers.sklearn.node_table import read_nodes
 from treeaudit.readers.sklearn.tree_ensembles import read_trees
 from treeaudit.readers.sklearn.undo import plan_behind, undone
 
@@ -353,8 +357,25 @@ def _boosting_of(model: Inert, forest: Forest) -> Boosting | None:
         penalty=step.penalty,
         scale=1.0 if histograms else float(rate),
         mass=lambda _: None,
+        squares=partial(_squares, () if histograms else elements(model.get("estimators_"))),
         single=False,
         derivatives=SINGLE if histograms else DOUBLE,
         stored=DOUBLE,
         assumptions=(_UNWEIGHTED,),
     )
+
+
+def _squares(trees: Sequence[object], i: int) -> Float | None:
+    """Return the sum of the squared gradients in every inner node of a tree of a boosting.
+
+    It was grown on gradients by squared errors; the means of leaves gave way to steps.
+    """
+    tree = trees[i] if i < len(trees) else None
+    if not isinstance(tree, Inert) or not is_one_of(tree, "criterion", SQUARED):
+        return None
+    record = read_nodes(arrived(tree.get("tree_")))
+    if record.impurity is None:
+        return None
+    squares: Float = record.n_records * (record.impurity + record.value[:, 0] ** 2)
+    squares[record.leaves] = np.nan
+    return squares

@@ -54,6 +54,10 @@ _UBJSON = re.compile(
 _HEAD = 512
 _MANY_TREES = 10
 _COVER = "cover (sum_hessian) is a sum of second derivatives, not of people"
+_FEW = (
+    ", and the leaves of the first round are too few to show people by whole numbers, or show that "
+    "rows had weights"
+)
 _IF_UNWEIGHTED = (
     "people per leaf are XGBoost's cover: they are people if the rows had no weights "
     "(sample_weight) in training, which the file cannot show"
@@ -229,7 +233,8 @@ def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int
 def _reason(booster: Booster, found: Sequence[object]) -> str:
     n_known = sum(n is not None for n in found)
     if n_known == 0:
-        return f"the file holds no counts: {_COVER}"
+        few = _FEW if booster.loss.probability(0) is not None else ""
+        return f"the file holds no counts: {_COVER}{few}"
     whose = "every tree" if n_known == len(found) else f"{n_known:,} of {len(found):,} trees"
     return f"the file holds no class counts; in {whose} the cover gives the people per leaf"
 
@@ -282,7 +287,7 @@ def _first_counts(
         # Fractions as labels, which reg:logistic allows, are no people of a class.
         if n is None or p is None or booster.loss.objective == "reg:logistic":
             continue
-        of_class = class_counts(trees[i], n, p)
+        of_class = class_counts(trees, i, n, p)
         if of_class is not None:
             counts[i] = of_class
     return counts
@@ -361,7 +366,7 @@ def _boosting(
         return None
     if any(tree.cover is None or tree.value is None for tree in stored):
         return None
-    rounded = rate_and_penalty(stored[0])
+    rounded = rate_and_penalty(stored)
     if rounded is None:
         return None
     rate, penalty = (float(np.float32(one)) for one in rounded)

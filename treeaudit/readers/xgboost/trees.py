@@ -203,8 +203,9 @@ _LOGISTIC = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _MOST_PEOPLE = 1 << 24  # where 32-bit floats stop being whole
 _RELATIVE, _ABSOLUTE, _NEAR = 1e-4, 1e-2, 2e-3
-_FEWEST_SPLITS = 3
-_FEWEST_LEAVES = 8
+_FEWEST_SPLITS, _MOST_TREES = 3, 100
+_FEWEST_WHOLE = 8
+"""So many numbers of people in leaves have to be whole: some are, by chance, of weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,10 +253,13 @@ def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> l
     shared = tested = 0
     for i, n in enumerate(found):
         if n is not None:
-            leaf = trees[i].links.is_leaf
-            shared = math.gcd(shared, int(np.gcd.reduce(n[leaf])))
-            tested += int(np.count_nonzero(leaf))
-    proved = tested >= _FEWEST_LEAVES
+            p = loss.probability(outputs[i])
+            of_class = None if p is None else class_counts(trees, i, n, p)
+            whole = n[trees[i].links.is_leaf]
+            whole = whole if of_class is None else np.concatenate([whole, of_class])
+            shared = math.gcd(shared, int(np.gcd.reduce(whole)))
+            tested += len(whole)
+    proved = tested >= _FEWEST_WHOLE
     if loss.objective in _ONE and any(n is None for n in found):
         proved = False  # one fraction anywhere means that rows had weights
     return found if proved and shared == 1 else [None] * len(trees)
@@ -279,13 +283,13 @@ def _people_of(tree: StoredTree, unit: float) -> Wide | None:
     return n
 
 
-def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
+def class_counts(trees: Sequence[StoredTree], i: int, n: Wide, p: float) -> Wide | None:
     """Return how many people of its class are in each leaf of a tree of the first round.
 
     None where the numbers do not come out whole. ``n``: people per node; ``p``: the prediction of
     the class before the first round.
     """
-    found = _how(tree)
+    tree, found = trees[i], _how_of(trees, i)
     if found is None or tree.value is None or tree.cover is None:
         return None
     leaf, h = tree.links.is_leaf, tree.cover
@@ -298,12 +302,12 @@ def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
     return counts
 
 
-def rate_and_penalty(tree: StoredTree) -> tuple[float, float] | None:
-    """Return the learning rate and the penalty of a tree, as the round numbers they are near.
+def rate_and_penalty(trees: Sequence[StoredTree]) -> tuple[float, float] | None:
+    """Return the learning rate and the penalty of trees, as the round numbers they are near.
 
     None where they are near none, or the file does not tell.
     """
-    found = _how(tree)
+    found = _how_of(trees, 0)
     if found is None:
         return None
     penalty, per_rate, _ = found
@@ -313,14 +317,41 @@ def rate_and_penalty(tree: StoredTree) -> tuple[float, float] | None:
     return rounded if near and abs(rounded[1] - penalty) <= _NEAR * (1 + penalty) else None
 
 
-def _how(tree: StoredTree) -> tuple[float, float, float] | None:
+def _how_of(trees: Sequence[StoredTree], i: int) -> tuple[float, float, float] | None:
+    """Return the same of a tree, by itself or by all of them."""
+    return _how(trees[i : i + 1]) or _how(trees[:_MOST_TREES])
+
+
+def _how(trees: Sequence[StoredTree]) -> tuple[float, float, float] | None:
     """Return the penalty, 1 by the rate, and the penalty by the rate, as gradients add up."""
+    parts = [_sums_of(tree) for tree in trees]
+    told = [part for part in parts if part is not None]
+    if len(told) < len(parts) or not told:
+        return None
+    table, rest, h = map(np.concatenate, zip(*told, strict=True))
+    if len(table) < _FEWEST_SPLITS:
+        return None
+    size = np.abs(table).max(axis=0)
+    if np.any(size == 0):
+        return None
+    solved, _, rank, _ = np.linalg.lstsq(table / size, rest, rcond=None)
+    penalty, per_rate, both = (float(x) for x in solved / size)
+    off = np.abs(table @ (solved / size) - rest)
+    if rank < 3 or per_rate <= 0 or np.any(off > 1e-4 * (1 + h)):
+        return None
+    if penalty < -_ABSOLUTE or abs(both / per_rate - penalty) > _ABSOLUTE * (1 + penalty):
+        return None
+    return penalty, per_rate, both
+
+
+def _sums_of(tree: StoredTree) -> tuple[Float, Float, Float] | None:
+    """Return the equations on them of every split, and its cover; None where numbers lack."""
     if tree.weight is None or tree.value is None or tree.cover is None:
         return None
     inner, left, right = tree.links.inner, tree.links.left, tree.links.right
     leaf, h = tree.links.is_leaf, tree.cover
     weight, value = np.where(leaf, 0.0, tree.weight), np.where(leaf, tree.value, 0.0)
-    if len(inner) < _FEWEST_SPLITS or not np.all(np.isfinite(weight)):
+    if not np.all(np.isfinite(weight)):
         return None
     # G adds up: w (H + lambda) of a node is the sum of its children's, where the
     # weight of a leaf is its value / eta. Unknown: lambda, 1 / eta, lambda / eta.
@@ -332,14 +363,4 @@ def _how(tree: StoredTree) -> tuple[float, float, float] | None:
         ]
     )
     rest = weight[left] * h[left] + weight[right] * h[right] - weight[inner] * h[inner]
-    size = np.abs(table).max(axis=0)
-    if np.any(size == 0):
-        return None
-    solved, _, rank, _ = np.linalg.lstsq(table / size, rest, rcond=None)
-    penalty, per_rate, both = (float(x) for x in solved / size)
-    off = np.abs(table @ (solved / size) - rest)
-    if rank < 3 or per_rate <= 0 or np.any(off > 1e-4 * (1 + h[inner])):
-        return None
-    if penalty < -_ABSOLUTE or abs(both / per_rate - penalty) > _ABSOLUTE * (1 + penalty):
-        return None
-    return penalty, per_rate, both
+    return table, rest, h[inner]
