@@ -44,6 +44,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("coverage", short=()),
     Section("paper_tables", data=True),
     Section("defended", ("--rows", "2000"), data=True),
+    Section("ensembles", data=True),
     Section("private_regression", data=True),
 )
 """All of them, in the order of the file: one line to add one."""
