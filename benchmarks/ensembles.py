@@ -92,6 +92,8 @@ MATRIX: dict[str, Make] = {
     ),
 }
 """Kinds of models by their smallest leaf."""
+_CODED = ("XGBoost", "LightGBM")
+"""Files that number their classes."""
 LEAVES, MODES = (1, 5, 20, 50), ("file", "train", "train and test")
 
 
@@ -120,7 +122,7 @@ def repaired(kind: str, name: str) -> dict[str, Any]:
     """Train, repair, save, load with the library, measure."""
     numbers = "of numbers" in kind
     x, y = people(name, 6000, 7, numbers=numbers)
-    if kind == "XGBoost":
+    if kind in _CODED:
         y = np.unique(y, return_inverse=True)[1]
     train, test, others = slice(1500), slice(1500, 3000), slice(3000, 6000)
     model = REPAIRS[kind]().fit(x[train], y[train])
@@ -141,7 +143,7 @@ def repaired(kind: str, name: str) -> dict[str, Any]:
             path = Path(folder) / f"repaired{_suffix(kind)}"
             ta.save(done.forest, path, force=True)
             report = ta.scan(path, **given)
-            answers = _answers(path, kind, x[others], np.unique(y[train]), numbers)
+            answers = _answers(path, kind, x[others], numbers=numbers)
         missed = [check.name for check in report.checks if not check.met]
         out |= {"verdict": report.verdict, "trees": done.forest.n_trees, "missed": missed}
         out |= {"repaired": float(score(y[others], answers))}
@@ -154,9 +156,7 @@ def _suffix(kind: str) -> str:
     return {"XGBoost": ".json", "LightGBM": ".txt", "LightGBM of numbers": ".txt"}.get(kind, ".pkl")
 
 
-def _answers(
-    path: Path, kind: str, x: pd.DataFrame, classes: np.ndarray, numbers: bool
-) -> np.ndarray:
+def _answers(path: Path, kind: str, x: pd.DataFrame, *, numbers: bool) -> np.ndarray:
     """Return what the library answers with the file."""
     if kind == "XGBoost":
         import xgboost
@@ -168,14 +168,14 @@ def _answers(
         import lightgbm
 
         raw = np.asarray(lightgbm.Booster(model_file=str(path)).predict(x))
-        return raw if numbers else classes[(raw > 0.5).astype(int)]
+        return raw if numbers else (raw > 0.5).astype(int)
     return pickle.loads(path.read_bytes()).predict(x)
 
 
 def verdicts(kind: str, leaf: int, name: str) -> list[str]:
     """Return the verdicts by the file, with people, and with unseen people."""
     x, y = people(name, 3000, 11, numbers="of numbers" in kind)
-    if kind == "XGBoost":
+    if kind in _CODED:
         y = np.unique(y, return_inverse=True)[1]
     model = MATRIX[kind](leaf).fit(x[:1500], y[:1500])
     train, test = (

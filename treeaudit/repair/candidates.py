@@ -12,6 +12,7 @@ from treeaudit.arrays import Float, Int
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, LabelsOnly, MergeDiverse, MergeSiblings
+from treeaudit.defenses.count_anew import share_to_draw
 from treeaudit.defenses.defense import DefenseWords, tree_by_tree
 from treeaudit.defenses.intersect import chosen
 from treeaudit.defenses.tree_edits import averaged
@@ -276,6 +277,7 @@ def _drawing(forest: Forest, train: Records | None, trial: int | None) -> DrawSt
     try:
         newton = newton_of_people(forest, forest.apply(train.values), target_values(train))
         drawing = DrawSteps(
+            share=share_to_draw(forest),
             values=train.values,
             labels=train.labels,
             targets=train.targets,
