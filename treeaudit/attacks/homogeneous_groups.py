@@ -280,12 +280,14 @@ def _nearly_at_most(findings: Sequence[Finding], forest: Forest) -> tuple[float,
     most = max(getattr(one.details, "nearly_certain_at_most", 0.0) for one in findings)
     return most, (
         f"of {in_percent(most)} of the people the file does not tell how many have another number "
-        f"than most of their leaf: {_what_tells(forest)}"
+        f"than most of their leaf: {_what_tells(findings, forest)}"
     )
 
 
-def _what_tells(forest: Forest) -> str:
+def _what_tells(findings: Sequence[Finding], forest: Forest) -> str:
     """Say what would: of draws nobody does, of however many people."""
+    if any(getattr(one.details, "spread_of", "") == "people" for one in findings):
+        return "train larger leaves, since nobody knows who was drawn"
     larger = "" if forest.records_are == "all" else ", or, of draws, train larger leaves"
     return f"give the training data (--train){larger}"
 
