@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,7 +60,7 @@ class _Format:
 def _html(report: Report, *, release_safe: bool = False) -> str:
     from treeaudit.reports.html import to_html
 
-    return to_html(report, release_safe=release_safe, created=date.today())
+    return to_html(report, release_safe=release_safe)
 
 
 def _markdown(report: Report) -> str:

@@ -10,11 +10,13 @@ not told. Where a check failed, what became of the others is told where that is 
 people or more, or about none: that one passes and another fails tells between which two
 bounds a number lies. A verdict tells of the number that decides it: what asks for one such
 number alone is refused, and two statements on one model by two policies tell more than one
-does. `tests.reports.test_release_safe` attacks it with a linear program and
+does. When the audit was made is told, and by whom where the command names somebody (``--by``):
+that person is none of the training data. The hashes of tables of people are not: whoever knows
+all of a small table but one record tries what that may be until the hash is right.
+`tests.reports.test_release_safe` attacks it with a linear program and
 by trying every small table.
 """
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,7 +28,7 @@ from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import repeat_command, verdict_line
-from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.provenance import made, shown_name
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
@@ -123,6 +125,7 @@ def statement(report: Report) -> dict[str, Any]:
             "people_about": people,
         },
         "verdict": report.verdict,
+        "record": {"at": report.record.time, "by": report.record.by},
         "policy": {
             "name": report.policy.name,
             "sha256": report.policy.sha256,
@@ -159,7 +162,7 @@ def released(report: Report, form: str) -> str:
     if form == "json":
         return as_json(said)
     lines = [f"treeaudit {__version__}  {said['model']['name']}", " · ".join(page["meta"])]
-    lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", ""]
+    lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", f"made {page['made']}", ""]
     lines += [f"{page['pill']}  {page['line']}"]
     for check, shown in page["checks"]:
         measured = f": {shown}" if shown else ""
@@ -175,7 +178,7 @@ def verdict_word(report: Report) -> tuple[str, str]:
     return f"{look.word} {word.upper()}".strip(), look.tone
 
 
-def page_of(report: Report, created: datetime.date | None = None) -> dict[str, Any]:
+def page_of(report: Report) -> dict[str, Any]:
     """Return what the template of the page is filled in with."""
     said, (word, tone) = statement(report), verdict_word(report)
     return {
@@ -192,7 +195,7 @@ def page_of(report: Report, created: datetime.date | None = None) -> dict[str, A
             f"that could give a group of fewer than {said['k']:,} people back is left out."
         ),
         "command": Markup.escape(repeat_command(report)),
-        "date": f"{created.day} {created:%B %Y}" if created is not None else "",
+        "made": made(report),
         "version": __version__,
     }
 

@@ -74,6 +74,11 @@ def to_dict(report: Report) -> dict[str, Any]:
         "findings": [_finding(result) for result in report.results],
         "checks": [_check(check) for check in report.checks],
         "verdict": report.verdict,
+        "record": {
+            "at": report.record.time,
+            "by": report.record.by,
+            "inputs": dict(report.record.inputs),
+        },
         **judged_by(report.policy, report.people),
         "unit": {**asdict(report.unit), "sentence": report.unit.sentence},
         "fix": _fix(report.fix),
