@@ -117,7 +117,7 @@ def _compare(
 ) -> Verification:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
-    again = replace(again, record=_stated(data, again.record))
+    again = replace(again, record=_record_of(data, again.record))
     # As it is written: names of files may hold bytes that are no text.
     written = json.loads(json.dumps(well_formed(again.to_dict())))
     said, true = _neutral(data), _neutral(written)
@@ -150,7 +150,7 @@ def _compare(
     )
 
 
-def _stated(data: Mapping[str, Any], found: Record) -> Record:
+def _record_of(data: Mapping[str, Any], found: Record) -> Record:
     """Return a record with the time and the name that a report states: nothing tells these."""
     told = data.get("record") or {}
     try:

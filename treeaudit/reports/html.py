@@ -25,6 +25,7 @@ from treeaudit.reports.advice import (
     repeat_command,
     verdict_line,
 )
+from treeaudit.reports.annex import annex_of
 from treeaudit.reports.cards import cards, control_claims
 from treeaudit.reports.charts import strip
 from treeaudit.reports.leaves import (
@@ -105,6 +106,7 @@ def to_html(report: Report, *, release_safe: bool = False) -> str:
             ladder=ladder(report),
             cards=cards(report, frozenset(row.id for row in rows.rows)),
             table=rows,
+            annex=annex_of(report),
             method=facts(report),
             bounded=report.bound,
             not_checked=not_checked(report),

@@ -28,6 +28,7 @@ from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import repeat_command, verdict_line
+from treeaudit.reports.annex.questions import QUESTIONS
 from treeaudit.reports.provenance import made, shown_name
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.reports.wording import VERDICT
@@ -36,6 +37,12 @@ from treeaudit.version import __version__
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 _FEWEST = 3
 """Of fewer than three people there is no number that could be another."""
+
+
+_ANNEX_NOTE = (
+    "What the attacks found, the worst person, the record of the check and the ledger are in the "
+    "report that stays inside."
+)
 
 
 def _fewest(report: Report) -> int:
@@ -137,7 +144,23 @@ def statement(report: Report) -> dict[str, Any]:
             {"id": one.id, "title": one.title, "run": isinstance(one, Finding)}
             for one in report.results
         ],
+        **({"annex": _annex(report)} if report.request.annex else {}),
     }
+
+
+def _annex(report: Report) -> dict[str, Any]:
+    """Return which questions of the annex attacks were run for, and nothing that they found."""
+    ran = {one.id: isinstance(one, Finding) for one in report.results}
+    kinds = {one.id: one.words.kinds for one in report.pages.values()}
+    answers = []
+    for question in QUESTIONS:
+        own = [one for one in ran if {*kinds.get(one, ())} & {*question.kinds}]
+        states = {ran[one] for one in own} or {False}
+        status = "not run" if True not in states else "run in part" if False in states else "run"
+        if question.out_of_scope:
+            status = "out of scope"
+        answers.append({"source": question.source, "name": question.name, "status": status})
+    return {"note": _ANNEX_NOTE, "answers": answers, "worst_person": None}
 
 
 def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
@@ -168,6 +191,9 @@ def released(report: Report, form: str) -> str:
         measured = f": {shown}" if shown else ""
         lines.append(f"  {check['status']}  {check['title']}{measured} ({check['bound']})")
     lines += ["", *(f"  {run}  {one['id']} {one['title']}" for one, run in page["findings"])]
+    if "annex" in said:
+        lines += ["", "Annex", f"  {said['annex']['note']}"]
+        lines += [f"  {a['status']}  {a['source']}: {a['name']}" for a in said["annex"]["answers"]]
     return "\n".join([*lines, "", page["rounding"], ""])
 
 
