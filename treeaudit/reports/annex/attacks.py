@@ -8,7 +8,7 @@ from treeaudit.attacks import ATTACKS
 from treeaudit.attacks.differencing import Differencing
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Evidence, Finding, Skipped, Words
-from treeaudit.findings.report import Report
+from treeaudit.findings.report import Page, Report
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import sentence
 from treeaudit.reports.annex.questions import QUESTIONS, Question
@@ -17,16 +17,17 @@ from treeaudit.stats import Estimate
 Status = Literal["evidence", "contrary evidence", "not run", "out of scope"]
 
 STATUSES: Mapping[Status, str] = {
-    "evidence": "every attack that can apply was run, and found nothing, or no more than the "
+    "evidence": "every attack that can apply was run, and found nothing, or a low risk that the "
     "policy allows",
-    "contrary evidence": "an attack found something that the policy does not allow, or that it has "
-    "no check for",
+    "contrary evidence": "an attack found something; whether the policy allows that much is told "
+    "by its checks",
     "not run": "an attack that could apply was not run; what the others found stands beside it",
     "out of scope": "no attack applies to this model, or treeaudit has none, for the reason given",
 }
 """What each says, worst of the attacks of a question first where several apply."""
 
 _WORST: tuple[Status, ...] = ("contrary evidence", "not run", "evidence", "out of scope")
+_ABOUT_THE_FILE = {one.id for one in ATTACKS if one.about == "file"}
 _MOST = 16
 
 
@@ -114,7 +115,7 @@ class WorstPerson:
     rule: str | None
     learns: str | None
     attack: str | None  # Which found it; None where the smallest group is told
-    reason: str | None  # Why it is not told
+    reason: str | None  # Why it is not told, or not of every tree
 
     @property
     def in_words(self) -> str:
@@ -125,7 +126,7 @@ class WorstPerson:
         learns = f"; who finds them learns {self.learns}" if self.learns else ""
         return (
             f"{self.risk:.4g}, one in {self.people:,} ({by}, tree {self.tree}, leaf {self.leaf})"
-            f"{learns}"
+            f"{learns}{f'; {self.reason}' if self.reason else ''}"
         )
 
 
@@ -152,14 +153,13 @@ def anonymity(report: Report) -> Anonymity:
 
 def _attacks(report: Report) -> Iterator[AttackEvidence]:
     """Yield every attack that has a kind, those that were not asked for too."""
-    built_in = {one.id: (one.title, one.words) for one in ATTACKS}
-    built_in[Differencing.id] = (Differencing.title, Differencing.words)
-    words = {**built_in, **{one.id: (one.title, one.words) for one in report.pages.values()}}
+    pages: dict[str, type[Page | Differencing]] = {one.id: one for one in ATTACKS}
+    pages |= {Differencing.id: Differencing, **report.pages}
     results = {one.id: one for one in report.results}
-    for attack, (title, told) in sorted(words.items()):
-        if told.kinds:
-            result = results.get(attack) or _unasked(report, attack, title)
-            yield _evidence(report, result, told)
+    for attack, page in sorted(pages.items()):
+        if page.words.kinds:
+            result = results.get(attack) or _unasked(report, attack, page.title)
+            yield _evidence(report, result, page.words)
 
 
 def _unasked(report: Report, attack: str, title: str) -> Skipped:
@@ -195,7 +195,8 @@ def _status(result: Finding | Skipped, checks: Sequence[Check]) -> Status:
     if isinstance(result, Skipped):
         return "out of scope" if result.reason.startswith("not applicable") else "not run"
     states = {check.status for check in checks}
-    if "fail" in states or (result.status == "found" and "pass" not in states):
+    harmless = result.severity == "none" or (result.severity == "low" and "pass" in states)
+    if "fail" in states or not harmless:
         return "contrary evidence"
     return "not run" if result.unseen or "skipped" in states else "evidence"
 
@@ -248,10 +249,11 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
     own = [one for one in attacks if {*one.kinds} & {*question.kinds}]
-    found = {one.status for one in own}
-    status: Status = next((one for one in _WORST if one in found), "not run")
-    if question.out_of_scope:
-        status = "out of scope"
+    # That nothing lies beside the trees says nothing of what the trees tell.
+    beside = set() if "exfiltration" in question.kinds else _ABOUT_THE_FILE
+    found = {one.status for one in own if one.status != "evidence" or one.id not in beside}
+    none: Status = "out of scope" if question.out_of_scope else "not run"
+    status = next((one for one in _WORST if one in found), none)
     not_run = [f"{one.id}: {one.says}" for one in own if one.status in ("not run", "out of scope")]
     reason = question.out_of_scope or question.not_tested or "; ".join(not_run)
     return Answer(
@@ -269,38 +271,34 @@ def worst_person(report: Report) -> WorstPerson:
     shown = [(one, part) for one in report.findings for part in one.evidence if part.people > 0]
     if not report.table.tells_people and not shown:
         return _untold("the file does not tell how many people are in its leaves (give --train)")
-    if not shown:
-        return _smallest(report)
-    finding, part = min(shown, key=lambda one: one[1].people)
-    if report.table.tells_people and report.table.size.min() < part.people:
-        return _smallest(report)
-    return _person(part, finding.id)
-
-
-def _smallest(report: Report) -> WorstPerson:
-    """Return the smallest group of the table."""
-    table, forest = report.table, report.forest
-    if not len(table):
+    finding, part = min(shown, key=lambda one: one[1].people, default=(None, None))
+    smallest = _smallest(report)
+    if part is not None and (smallest is None or part.people <= smallest.people):
+        smallest = part
+    if smallest is None:
         return _untold("no group of the model holds anybody")
+    silent, n_trees = report.table.n_silent, report.forest.n_trees
+    return WorstPerson(
+        risk=1 / smallest.people,
+        people=int(smallest.people),
+        tree=smallest.tree,
+        leaf=smallest.leaf,
+        rule=smallest.rule,
+        learns=smallest.says or None,
+        attack=finding.id if finding is not None and smallest is part else None,
+        reason=f"{silent:,} of {n_trees:,} trees do not tell their people" if silent else None,
+    )
+
+
+def _smallest(report: Report) -> Evidence | None:
+    """Return the smallest group of the table; None where it holds nobody, or does not tell."""
+    table, forest = report.table, report.forest
+    if not table.tells_people or not len(table):
+        return None
     at = int(table.size.argmin())
     tree, leaf = int(table.tree_of(at)), int(table.leaf[at])
     rule = sentence(rules_of(forest.trees[tree], [leaf]), forest.schema)
-    return _person(
-        Evidence(tree=tree, leaf=leaf, people=int(table.size[at]), says="", rule=rule), None
-    )
-
-
-def _person(part: Evidence, attack: str | None) -> WorstPerson:
-    return WorstPerson(
-        risk=1 / part.people,
-        people=int(part.people),
-        tree=part.tree,
-        leaf=part.leaf,
-        rule=part.rule,
-        learns=part.says or None,
-        attack=attack,
-        reason=None,
-    )
+    return Evidence(tree=tree, leaf=leaf, people=int(table.size[at]), says="", rule=rule)
 
 
 def _untold(reason: str) -> WorstPerson:

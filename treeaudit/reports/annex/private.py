@@ -9,7 +9,7 @@ from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.model.schema import Schema
-from treeaudit.model.words import loss_in_words
+from treeaudit.model.words import loss_in_words, number_of
 from treeaudit.reports.annex.release import Entry
 
 _GAPS = (
@@ -54,7 +54,7 @@ def _elements(ledger: Ledger) -> tuple[Entry, ...]:
     loss = loss_in_words(float(ledger.epsilon), float(ledger.delta))
     asked = [
         f"{query.name}: {query.mechanism}, sensitivity {float(query.sensitivity):g}, asked "
-        f"{query.asked:,} times, in {query.composition}"
+        f"{number_of(query.asked, 'time', 'times')}, in {query.composition}"
         for query in ledger.queries
     ]
     summed = "rows add up; questions of disjoint parts cost once"

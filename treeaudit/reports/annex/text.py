@@ -25,7 +25,7 @@ def markdown_of(annex: Annex, escaped: Callable[[str], str]) -> Iterator[str]:
 def _anonymity(told: Anonymity, escaped: Callable[[str], str]) -> Iterator[str]:
     worst = told.worst_person
     rule = f": {worst.rule}" if worst.rule else ""
-    yield f"**Highest risk of a single person** {escaped(worst.in_words + rule)}"
+    yield f"**The worst person: highest risk that one is found** {escaped(worst.in_words + rule)}"
     yield "**Evidence on anonymity**"
     rows = ["| asked by | question | status | attacks | why |", "|---|---|---|---|---|"]
     rows += [
