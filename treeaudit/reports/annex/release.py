@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from treeaudit.findings.report import Report
-from treeaudit.reports.advice import acceptance, repeat_command, verdict_line
+from treeaudit.reports.advice import acceptance, verdict_line
 from treeaudit.reports.provenance import facts, made, not_checked, shown_name
 
 
@@ -21,6 +21,7 @@ def release_record(report: Report) -> tuple[Entry, ...]:
     """Return what an output check writes down of one model."""
     source, told = report.forest.source, dict(facts(report))
     tables = [f"{rows:,} rows of {name}" for name, rows in report.people.values()]
+    asked = ", ".join(f"{name} = {value:g}" for name, value in report.policy.values.items())
     failed = [check for check in report.checks if check.status == "fail"]
     skipped = [check for check in report.checks if check.status == "skipped"]
     left = [f"{check.title}: {check.shown} ({check.bound})" for check in failed]
@@ -31,7 +32,7 @@ def release_record(report: Report) -> tuple[Entry, ...]:
         Entry(name="SHA-256 of the output", value=source.sha256 or "none: the model was in memory"),
         Entry(name="Checked", value=made(report)),
         Entry(name="Checked with", value=told["Version"]),
-        Entry(name="Criteria", value=f"policy {told['Policy']}"),
+        Entry(name="Criteria", value=f"policy {report.policy.name}: {asked or 'no checks'}"),
         Entry(name="SHA-256 of the criteria", value=report.policy.sha256),
         Entry(name="Data held against it", value=", ".join(tables) or "none: the file alone"),
         *(
@@ -47,7 +48,6 @@ def release_record(report: Report) -> tuple[Entry, ...]:
         Entry(name="Result", value=f"{report.verdict.upper()}: {verdict_line(report)}"),
         Entry(name="Residual risk", value="; ".join(left) or "no check failed"),
         Entry(name="Not looked at", value=" ".join(not_checked(report)) or "nothing"),
-        Entry(name="To repeat", value=repeat_command(report)),
         Entry(
             name="Decision",
             value=acceptance(report) or "none here: a person decides (treeaudit accept)",
