@@ -78,10 +78,9 @@ def test_a_changed_byte_is_named(files, name) -> None:
     assert Path(name).read_bytes() != before
     done = verify()
     assert (done.returncode, done.stderr) == (1, "")
-    first, *lines = done.stdout.splitlines()
-    assert first == "REFUSED  signed.json is of something else:"
-    assert said in " ".join(lines)
-    assert done.stdout.count("another") + done.stdout.count(" not what ") <= 1
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("REFUSED  signed.json is of something else: ")
+    assert said in line
 
 
 def test_all_that_was_changed_is_named_at_once(files) -> None:

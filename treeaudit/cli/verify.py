@@ -111,9 +111,9 @@ def _run_again(
     from treeaudit.comparison.verify import verify as run_again
 
     if changes := changes_of(reports, model, policy=policy, **files):
-        echo(f"REFUSED  {report} is of something else:")
-        for line in changes:
-            echo(plain(f"  {line}", 400))
+        between = ": " if len(changes) == 1 else ":\n  "
+        told = "\n  ".join(plain(line, 400) for line in changes)
+        echo(f"REFUSED  {report} is of something else{between}{told}")
         return 1
     with progress_bar("auditing again") as progress:
         found = run_again(reports, model, policy=policy, progress=progress, **files)
