@@ -213,7 +213,7 @@ def accept(
         typer.Option(
             "--output",
             "-o",
-            help="Write FILE, for --baseline of later scans.",
+            help="Write the signed report, for verify and for --baseline.",
             metavar="FILE",
             rich_help_panel="Output",
             show_default=False,
