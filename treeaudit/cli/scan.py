@@ -79,7 +79,7 @@ def scan(
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
-    frameworks = _frameworks(annex, output or [], form)
+    frameworks = _frameworks(annex, output or [], form, acro)
     if several_files and (frameworks or by is not None):
         asked = "--annex" if frameworks else "--by"
         raise DataError(f"{asked} takes one model: name one file")
@@ -151,11 +151,13 @@ def scan(
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
-def _frameworks(given: list[str] | None, output: list[Path], form: str) -> tuple[Any, ...]:
+def _frameworks(
+    given: list[str] | None, output: list[Path], form: str, acro: Path | None
+) -> tuple[Any, ...]:
     """Return the frameworks of an annex, which has to be written somewhere."""
     names = [name.strip() for one in given or [] for name in one.split(",")]
     written = {path.suffix.lower() for path in output} & {".html", ".md", ".json", ".jsonl"}
-    if names and not written and form != "json":
+    if names and not written and form != "json" and acro is None:
         raise DataError("--annex is part of a file: add -o report.html, .md or .json")
     return tuple(dict.fromkeys(names))
 

@@ -15,7 +15,7 @@ from treeaudit.reports.annex import annex_of
 from treeaudit.reports.annex.text import markdown_of
 from treeaudit.reports.cards import Card, cards
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.provenance import made_from, shown_name
+from treeaudit.reports.provenance import made, made_from, shown_name
 from treeaudit.reports.summary import (
     CheckLine,
     Glossary,
@@ -49,7 +49,7 @@ def to_markdown(report: Report) -> str:
         escaped(f"Looked, and found nothing: {', '.join(clear)}.") if clear else "",
         escaped(f"Not run: {', '.join(skipped)}.") if skipped else "",
         *(() if annex is None else markdown_of(annex, escaped)),
-        f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}; ')}"
+        f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}, {made(report)}; ')}"
         "`treeaudit explain ID` explains an id</sub>",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
