@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.strategies import grow
 from treeaudit.attacks import ATTACKS, Case, run_attack
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import plain_data
+from treeaudit.findings.findings import AttackKind
 
 
 def forest_of(*seeds, **stated) -> ta.Forest:
@@ -51,8 +53,11 @@ class TestEveryAttack:
     def test_it_says_what_it_is(self, attack) -> None:
         assert re.fullmatch(r"TA\d{3}", attack.id)
         assert attack.title
-        for field in dataclasses.fields(attack.words):
-            assert len(getattr(attack.words, field.name)) > 10
+        words = dataclasses.asdict(attack.words)
+        kinds = words.pop("kinds")
+        assert all(len(text) > 10 for text in words.values())
+        assert set(kinds) <= set(get_args(AttackKind))
+        assert kinds or attack.id in {"TA205", "TA207"}  # which are about no person
         assert attack.__doc__
 
     def test_it_is_frozen_data(self, attack) -> None:

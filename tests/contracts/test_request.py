@@ -50,6 +50,7 @@ ASKED = {
     "max_bytes": ["--max-bytes", "1234567"],
     "seconds": ["--attack", "TA108", "--seconds", "3.5"],
     "seed": [*PEOPLE, "--test", "te st.csv", "--seed", "7"],
+    "annex": ["--annex", "edpb,dp"],
 }
 """What each option that is part of the question is tried with; without a model: ``m.pkl``."""
 
@@ -59,6 +60,7 @@ SHOWN = {
     "form": ["--format", "json"],
     "release_safe": ["--release-safe"],
     "exit_zero": ["--exit-zero"],
+    "by": ["--by", "Ada"],
     "fix": ["--no-fix"],
     "force": ["--force"],
     "jobs": ["--jobs", "2"],

@@ -6,6 +6,7 @@ from typing import Any
 
 from treeaudit.attacks import Attack
 from treeaudit.findings.details import Details, json_schema_of
+from treeaudit.reports.annex import Annex
 
 __all__ = ["as_types_say", "schema_text"]
 
@@ -30,10 +31,11 @@ def as_types_say(schema: Mapping[str, Any], attacks: Sequence[type[Attack]]) -> 
     kept = [rule for rule in finding["allOf"] if _about(rule) not in typed]
     finding = finding | {"allOf": [*kept, *map(_rule, typed)]}
     findings = schema["properties"]["findings"] | {"items": finding}
+    annex = json_schema_of(Annex)
     return {
         **schema,
         "$defs": schema["$defs"] | typed,
-        "properties": schema["properties"] | {"findings": findings},
+        "properties": schema["properties"] | {"findings": findings, "annex": annex},
     }
 
 

@@ -19,6 +19,7 @@ class Differencing:
     id: ClassVar[str] = "TA107"
     title: ClassVar[str] = "Differencing of two releases"
     words: ClassVar[Words] = Words(
+        kinds=("linkability", "membership inference"),
         attacker="Whoever has two releases of a model, trained before and after some people left "
         "or came, reads off who that was: leaves that both have alike differ by nobody else, and "
         "whoever must be in one table and has no room in the other has moved.",

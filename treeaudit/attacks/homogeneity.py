@@ -203,6 +203,7 @@ class Homogeneity:
     id: ClassVar[str] = "TA102"
     title: ClassVar[str] = "Homogeneity"
     words: ClassVar[Words] = Words(
+        kinds=("attribute inference",),
         attacker="When everybody in a leaf has the same label, size does not protect them: knowing "
         "the leaf is knowing the label. A class that is absent from a leaf is ruled out for "
         "everybody in it.",

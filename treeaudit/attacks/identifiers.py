@@ -100,6 +100,7 @@ class Identifiers:
     id: ClassVar[str] = "TA201"
     title: ClassVar[str] = "Identifying features"
     words: ClassVar[Words] = Words(
+        kinds=("singling out", "exfiltration"),
         attacker="A row number, an ID or a finely measured column among the features cuts the "
         "people apart one by one. Its thresholds lie halfway between the values of two people, "
         "so that nearly every value can be read from the file.",

@@ -167,6 +167,7 @@ class Sensitive:
     id: ClassVar[str] = "TA110"
     title: ClassVar[str] = "Sensitive columns"
     words: ClassVar[Words] = Words(
+        kinds=("attribute inference",),
         attacker="People in one leaf may share more than their label. When all of them have the "
         "same value in a sensitive column, whoever learns it of one of them, or from a table by "
         "group, knows it of everybody.",

@@ -30,9 +30,10 @@ from treeaudit.findings.policy import (
     read_policy,
     verdict_of,
 )
+from treeaudit.findings.record import Record, hashes_of
 from treeaudit.findings.report import Report
 from treeaudit.findings.report_file import terms_of
-from treeaudit.findings.request import Request, listed
+from treeaudit.findings.request import Framework, Request, listed
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 from treeaudit.writers.canonical import canonical
@@ -58,7 +59,9 @@ def scan(
     attacks: Sequence[str] | None = None,
     seconds: float = 2.0,
     seed: int = 0,
+    annex: Sequence[Framework] = (),
     jobs: int | None = None,
+    by: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Audit what a model file gives away about its training data.
@@ -115,9 +118,16 @@ def scan(
         enough, its check does not pass.
     seed
         Of every random choice.
+    annex
+        The frameworks in whose words the report repeats its evidence: ``edpb`` (Opinion
+        28/2024, with WP29 and NIST AI 100-2), ``satre`` (the record of an output check) and
+        ``dp`` (the elements of NIST SP 800-226).
     jobs
         How many workers read a large table at once, as joblib counts them; one unless told.
         ``joblib.parallel_config`` says whose they are. It changes no result.
+    by
+        Who makes the audit, for the record; nobody is named unless told. The time of the record
+        is that of ``SOURCE_DATE_EPOCH`` where it is set.
     progress
         Called with what is being done, steps done and steps in all.
 
@@ -167,16 +177,17 @@ def scan(
             attacks=None if attacks is None else listed("attacks", attacks, ATTACKS[0].id),
             seconds=seconds,
             seed=seed,
+            annex=listed("annex", annex, "edpb"),  # type: ignore[arg-type]  # the request checks it
         ),
         progress,
         jobs,
-    )
+    ).made_by(by)
 
 
 def audit(request: Request, progress: Progress | None = None, jobs: int | None = None) -> Report:
     """Answer a request; `scan` says what it takes, gives and raises."""
     forest = load(request.model, select=request.select, max_bytes=request.max_bytes)
-    return _audit(forest, request, progress, jobs)
+    return _audit(forest, request, Record(inputs=hashes_of(request)), progress, jobs)
 
 
 def audit_all(
@@ -187,14 +198,15 @@ def audit_all(
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
+    record = Record(inputs=hashes_of(request))
     found: list[Report] = []
     for forest in forests:
         try:
-            found.append(_audit(forest, request, progress, jobs))
+            found.append(_audit(forest, request, record, progress, jobs))
         except DataError as error:
             if not found or request.train is None:
                 raise
-            found.append(_without_people(forest, request, str(error), progress))
+            found.append(_without_people(forest, request, record, str(error), progress))
     costs = _losses(found)
     return tuple(
         replace(report, several=several, checks=checks, verdict=verdict_of(checks))
@@ -205,13 +217,13 @@ def audit_all(
 
 
 def _without_people(
-    forest: Forest, request: Request, misfit: str, progress: Progress | None
+    forest: Forest, request: Request, record: Record, misfit: str, progress: Progress | None
 ) -> Report:
     """Judge a model by its file alone, for which the people of the request do not fit."""
     alone = replace(
         request, train=None, test=None, known=None, person=None, repeats=None, sensitive=()
     )
-    report = _audit(forest, alone, progress)
+    report = _audit(forest, alone, replace(record, inputs={}), progress)
     reason = f"the people do not fit this model: {misfit}"
     held = Check(
         name=NOT_HELD,
@@ -240,7 +252,11 @@ def _losses(reports: Sequence[Report]) -> dict[str, float]:
 
 
 def _audit(
-    forest: Forest, request: Request, progress: Progress | None, jobs: int | None = None
+    forest: Forest,
+    request: Request,
+    record: Record,
+    progress: Progress | None,
+    jobs: int | None = None,
 ) -> Report:
     offered = offered_attacks()
     known_checks = all_checks(offered)
@@ -297,6 +313,7 @@ def _audit(
         },
         baseline=None if accepted is None else accepted.to_dict(),
         unit=counted.unit,
+        record=record,
     )
     return report if accepted is None else _accepted(report, accepted, known_checks)
 

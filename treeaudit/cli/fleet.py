@@ -1,6 +1,5 @@
 """``treeaudit scan`` of many files: a line each as they finish, the worst first at the end."""
 
-import datetime
 import os
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.files import same_file, write_file
+from treeaudit.findings.record import now
 from treeaudit.findings.request import Request
 from treeaudit.reports.fleet import (
     Row,
@@ -156,7 +156,7 @@ def _content(
     form: str, rows: Sequence[Row], found: MatchedFiles, lines: IO[str], *, release_safe: bool
 ) -> str | Iterator[bytes]:
     if form == "html":
-        today = datetime.date.today()
+        today = now().date()
         return to_html(rows, found.aside, release_safe=release_safe, created=today)
     if form == "sarif":
         from treeaudit.reports.sarif import to_sarif

@@ -268,6 +268,23 @@ Acro = Annotated[
         help="Also add an entry for SACRO-Viewer to this folder of ACRO outputs.", metavar="DIR"
     ),
 ]
+By = Annotated[
+    str | None,
+    _OUTPUT(
+        help="Who makes this audit, for the record: told in every output, the one that may leave "
+        "the room too. SOURCE_DATE_EPOCH sets its time.",
+        metavar="NAME",
+    ),
+]
+Annex = Annotated[
+    list[str] | None,
+    _OUTPUT(
+        help="Repeat the evidence in the words of edpb (EDPB 28/2024, WP29, NIST AI 100-2), satre "
+        "(the record of an output check), dp (NIST SP 800-226); several by commas. For .html, .md "
+        "and .json.",
+        metavar="NAMES",
+    ),
+]
 Attacks = Annotated[
     list[str] | None,
     _ATTACKS(

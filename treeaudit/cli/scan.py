@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,8 @@ def scan(
     acro: opt.Acro = None,
     form: opt.Form = "text",
     release_safe: opt.ReleaseSafe = False,
+    annex: opt.Annex = None,
+    by: opt.By = None,
     force: opt.Force = False,
     quiet: opt.VerdictOnly = False,
     verbose: opt.Verbose = False,
@@ -65,6 +67,8 @@ def scan(
 
     treeaudit scan model.joblib --policy strict --format json
 
+    treeaudit scan model.pkl --annex edpb,satre --by "Ada Lovelace" -o report.html -o report.json
+
     treeaudit scan models/ --jobs 4 -o fleet.html -o results.sarif
     """
     from treeaudit.audit.paths import is_several
@@ -75,6 +79,10 @@ def scan(
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
+    frameworks = _frameworks(annex, output or [], form, acro)
+    if several_files and (frameworks or by is not None):
+        asked = "--annex" if frameworks else "--by"
+        raise DataError(f"{asked} takes one model: name one file")
     read = {"--train": train, "--test": test, "--known": known, "--prior": prior}
     protect_inputs(output or [], read | {"--baseline": baseline}, policy)
     if acro is not None:
@@ -104,6 +112,7 @@ def scan(
         attacks=tuple(attack) if attack else None,
         seconds=seconds,
         seed=seed,
+        annex=frameworks,
     )
     if several_files:
         from treeaudit.cli.fleet import scan_all
@@ -121,7 +130,7 @@ def scan(
         )
         raise typer.Exit(0 if exit_zero else code)
     with progress_bar("reading the file", quiet=quiet) as progress, stop_on_interrupt() as heard:
-        audited = audit_all(request, progress, jobs)
+        audited = tuple(one.made_by(by) for one in audit_all(request, progress, jobs))
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
     read_by_others = bool(output) or acro is not None or form == "json"
@@ -140,6 +149,17 @@ def scan(
         for path in written:
             echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
+
+
+def _frameworks(
+    given: list[str] | None, output: list[Path], form: str, acro: Path | None
+) -> tuple[Any, ...]:
+    """Return the frameworks of an annex, which has to be written somewhere."""
+    names = [name.strip() for one in given or [] for name in one.split(",")]
+    written = {path.suffix.lower() for path in output} & {".html", ".md", ".json", ".jsonl"}
+    if names and not written and form != "json" and acro is None:
+        raise DataError("--annex is part of a file: add -o report.html, .md or .json")
+    return tuple(dict.fromkeys(names))
 
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:

@@ -47,10 +47,14 @@ def verify(
     select: opt.Select = None,
     max_bytes: opt.MaxBytes = None,
 ) -> None:
-    """Tell whether a report, or a proof, is of this file and true.
+    """Tell whether a report, signed or not, or a proof, is of this file and true.
 
+    Says first which of model, tables, policy and signed report are other files than they were.
     Runs the audit again as the report says it was asked. Exits with 0 if every finding, check
-    and number is the same, with 1 if one is not, with 2 if that could not be found out.
+    and number is the same and no decision has ended, with 1 if one is not, with 2 if that could
+    not be found out.
+
+    treeaudit verify accepted.json model.pkl
 
     treeaudit verify report.json model.pkl --train people.csv --test others.csv
 
@@ -103,17 +107,14 @@ def _run_again(
     policy: str | None,
     files: Mapping[str, Path | None],
 ) -> int:
+    from treeaudit.comparison.verify import changes_of
     from treeaudit.comparison.verify import verify as run_again
-    from treeaudit.readers import load_all
 
-    real = load_all(model)[0].source.sha256
-    for stated in (one["model"]["sha256"] for one in reports):
-        if stated not in (None, real):
-            echo(
-                f"REFUSED  {report} is of another file: its SHA-256 is {stated}, "
-                f"that of {model} {real}"
-            )
-            return 1
+    if changes := changes_of(reports, model, policy=policy, **files):
+        between = ": " if len(changes) == 1 else ":\n  "
+        told = "\n  ".join(plain(line, 400) for line in changes)
+        echo(f"REFUSED  {report} is of something else{between}{told}")
+        return 1
     with progress_bar("auditing again") as progress:
         found = run_again(reports, model, policy=policy, progress=progress, **files)
     if (version := reports[0]["tool"]["version"]) != __version__:
@@ -142,18 +143,31 @@ def _run_again(
     findings, checks = (sum(len(one[part]) for one in reports) for part in ("findings", "checks"))
     of = f"the {len(reports):,} models in {model}" if len(reports) > 1 else str(model)
     echo(
-        f"TRUE  {report} is of {of} (SHA-256 {real}); run again, its {findings} findings and "
-        f"{checks} checks are the same in every number"
+        f"TRUE  {report} is of {of} (SHA-256 {reports[0]['model']['sha256']}); run again, its "
+        f"{findings} findings and {checks} checks are the same in every number"
     )
     for data, true in zip(reports, found, strict=True):
         verdict = data["verdict"].upper()
         echo(plain(f"verdict  {verdict} by policy {true.again.policy.title}", 400))
-        if accepted := data.get("accepted"):
-            told = f"{accepted['by']} until {accepted['until']}: {accepted['reason']}"
-            echo(plain(f"accepted by {told}", 500))
+    holds = [_decision(data) for data in reports]
     if found[0].own_policy:
         echo("its thresholds are as the report states them: --policy holds it to your own")
-    return 0
+    return 0 if all(holds) else 1
+
+
+def _decision(data: Mapping[str, Any]) -> bool:
+    """Tell what a person decided on a report, and return whether that has not ended."""
+    from treeaudit.findings.baseline import acceptance_of
+
+    told = acceptance_of(data)
+    if told is None:
+        echo("decision  none yet: a person decides (treeaudit accept)")
+        return True
+    echo(plain(f"decision  may go out, by {told.by} on {told.on}: {told.reason}", 500))
+    for line in told.conditions:
+        echo(plain(f"  if  {line}", 300))
+    echo(f"  {'until' if told.holds else 'ENDED'}  {told.until}")
+    return told.holds
 
 
 def _about(where: str, attacks: tuple[str, ...]) -> bool:
@@ -199,21 +213,34 @@ def accept(
         typer.Option(
             "--output",
             "-o",
-            help="Write FILE, for --baseline of later scans.",
+            help="Write the signed report, for verify and for --baseline.",
             metavar="FILE",
             rich_help_panel="Output",
             show_default=False,
         ),
     ],
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Under which condition, in one line. Can be repeated.", metavar="TEXT", **_SAYS
+        ),
+    ] = None,
     force: opt.Force = False,
 ) -> None:
-    """Accept what failed in a report, by name and until a day: later scans fail what is worse.
+    """Sign a report: a person decides that its model may go out, until a day.
+
+    Whatever the verdict is. Of a FAIL this accepts what failed: a later scan with --baseline fails
+    what is worse. Of a PASS or a REVIEW it records the decision; what could not be checked is
+    decided anew by every scan. The file states who, when, until when, under which conditions, and
+    the SHA-256 of the report and of the model file. 'treeaudit verify' checks all of it.
 
     The file has no key: whoever can write it can sign it again in any name, so keep it where
-    only those may write who may accept.
+    only those may write who may decide.
 
     treeaudit accept report.json --by "Ada Lovelace" --until 2027-06-30 --reason "inside
-    the trust only" -o accepted.json
+    the trust only" --condition "no copy leaves the trust" -o accepted.json
+
+    treeaudit verify accepted.json model.pkl
 
     treeaudit scan next.pkl --baseline accepted.json
     """
@@ -229,9 +256,14 @@ def accept(
         raise DataError(f"{output}: an accepted report is written as .json")
     check_free(output, force=force)
     data = well_formed(read_report(report, "the report")[0])  # as it is written
-    signed = accepted_report(data, by=by, until=day, reason=reason)
+    signed = accepted_report(data, by=by, until=day, reason=reason, conditions=condition or ())
     failed = sum(check["status"] == "fail" for check in data["checks"])
     written = write_file(output, as_json(signed), force=force, private=True)
-    echo(plain(f"ACCEPTED  {failed} failed checks, by {by.strip()} until {day}", 400))
+    what = f"{failed} failed checks" if failed else f"a {str(data['verdict']).upper()}"
+    echo(plain(f"ACCEPTED  {what}, by {by.strip()} until {day}", 400))
+    echo(f"file  SHA-256 {signed['accepted']['file'] or 'none: the model was in memory'}")
     echo(plain(f"written  {written}", 1000))
-    echo(plain(f"next  treeaudit scan MODEL --baseline {shlex.quote(str(written))}", 1000))
+    name = shlex.quote(str(written))
+    echo(plain(f"next  treeaudit verify {name} MODEL", 1000))
+    if failed:
+        echo(plain(f"next  treeaudit scan MODEL --baseline {name}", 1000))

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,17 @@ from treeaudit.errors import DataError
 from treeaudit.files import well_formed
 from treeaudit.findings.baseline import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
+from treeaudit.findings.record import Record, is_line, sha256_of, sha256_of_file
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request
+from treeaudit.readers import load_all
 from treeaudit.repair.suggestion import with_fix
 
 _FILES = ("train", "test", "known", "prior", "baseline")
 _NAMED = ("model", *_FILES)
 _SMALL = 1e-9
+_NEW = {"annex"}
+"""What reports did not state at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,45 @@ class Mismatch:
     where: str
     said: object
     found: object
+
+
+def changes_of(
+    reports: Sequence[Mapping[str, Any]],
+    model: Path,
+    *,
+    policy: str | None = None,
+    **given: Path | None,
+) -> tuple[str, ...]:
+    """Say what is not what a report was made of: model, tables, policy, or the signed report.
+
+    Files are hashed, not read: what was changed may be readable no more.
+    """
+    found = []
+    stated = reports[0]["model"]["sha256"]
+    if stated not in (None, real := _sha256_of_model(model)):
+        found.append(f"the model {model.name} is another file: its SHA-256 is {real}, not {stated}")
+    for role, told in reports[0].get("record", {}).get("inputs", {}).items():
+        path = given.get(role)
+        if told is not None and path is not None and (real := sha256_of(path)) != told:
+            name, is_now = f"{OPTIONS[role]} {path.name}", real or "not to be had"
+            found.append(f"{name} is another table: its SHA-256 is {is_now}, not {told}")
+    if (
+        policy is not None
+        and (real := read_policy(policy).sha256) != reports[0]["policy"]["sha256"]
+    ):
+        asked, told = reports[0]["policy"]["name"], reports[0]["policy"]["sha256"]
+        found.append(f"the policy {policy} is not that of the report, {asked}: {real}, not {told}")
+    for data in reports:
+        try:
+            acceptance_of(data)
+        except (KeyError, TypeError, ValueError) as error:
+            found.append(f"the report is not what was signed: {error}")
+    return tuple(found)
+
+
+def _sha256_of_model(path: Path) -> str | None:
+    """Return the hash that a report states of a model file; of a folder it is that of a part."""
+    return sha256_of_file(path) if path.is_file() else load_all(path)[0].source.sha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +117,7 @@ def _compare(
 ) -> Verification:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
+    again = replace(again, record=_record_of(data, again.record))
     # As it is written: names of files may hold bytes that are no text.
     written = json.loads(json.dumps(well_formed(again.to_dict())))
     said, true = _neutral(data), _neutral(written)
@@ -105,6 +150,17 @@ def _compare(
     )
 
 
+def _record_of(data: Mapping[str, Any], found: Record) -> Record:
+    """Return a record with the time and the name that a report states: nothing tells these."""
+    told = data.get("record") or {}
+    try:
+        at = datetime.strptime(told["at"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (KeyError, TypeError, ValueError):
+        at = found.at
+    by = told.get("by")
+    return replace(found, at=at, by=by if is_line(by) else None)
+
+
 def _not_compared(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mismatch]:
     """Tell what a report says where names are not compared, and no audit would write."""
     parts = {part: (data[part], written[part]) for part in ("tool", "request", "policy")}
@@ -121,7 +177,7 @@ def _request_of(
     data: Mapping[str, Any], model: Path, policy: str | None, given: Mapping[str, Path | None]
 ) -> tuple[Request, bool]:
     asked = data.get("request")
-    if not isinstance(asked, dict) or any(field not in asked for field in OPTIONS):
+    if not isinstance(asked, dict) or not asked.keys() >= OPTIONS.keys() - _NEW:
         raise DataError("the report does not say what was asked: scan the model again")
     if data["model"]["sha256"] is None:
         raise DataError("the report is of a model in memory: nothing ties it to a file")
@@ -143,7 +199,8 @@ def _request_of(
         **{**plain, **given},
     )
     attacks = request.attacks if request.attacks is None else tuple(request.attacks)
-    return replace(request, attacks=attacks, sensitive=tuple(request.sensitive)), own
+    told = {name: tuple(getattr(request, name)) for name in ("sensitive", "annex")}
+    return replace(request, attacks=attacks, **told), own  # type: ignore[arg-type]
 
 
 def _named(value: object) -> str | None:
@@ -165,6 +222,8 @@ def _neutral(data: Mapping[str, Any]) -> dict[str, Any]:
     left = {"tool", "request", "accepted", "schema_version"}
     first = {key: data[key] for key in ("model", "verdict", "policy") if key in data}
     form = {key: part for key, part in {**first, **data}.items() if key not in left}
+    if "record" not in data:
+        form.pop("record", None)
     form["model"] = {key: part for key, part in form["model"].items() if key != "path"}
     form["people"] = {role: table["records"] for role, table in form["people"].items()}
     form["policy"] = {key: form["policy"][key] for key in ("name", "sha256", "values")}

@@ -22,21 +22,22 @@ from typing import Any
 from treeaudit.errors import PolicyError
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.findings.findings import Check
+from treeaudit.findings.record import LONGEST_LINE, is_line
 from treeaudit.findings.report_file import Terms, apart, in_words, read_report, terms_of_file
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
 
-_LONGEST = 200
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """A person accepts what fails in a report, for a while.
+    """A person decides on a report, for a while: what fails in it is accepted by that person.
 
     * ``by``, ``reason``: who, and why: one line each.
-    * ``on``, ``until``: the day on which it was accepted, and the last on which that holds.
-    * ``report``: SHA-256 of the report and of who accepts it, when, until when and why: neither
-      other numbers nor another day are accepted.
+    * ``on``, ``until``: the day of the decision, and the last on which it holds.
+    * ``conditions``: under which it holds, a line each.
+    * ``file``: SHA-256 of the model file that may go out; None for a model in memory.
+    * ``report``: SHA-256 of the report and of all of the above: neither other numbers nor another
+      day are accepted.
     """
 
     by: str
@@ -44,6 +45,8 @@ class Acceptance:
     until: date
     reason: str
     report: str
+    conditions: tuple[str, ...] = ()
+    file: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -62,24 +65,27 @@ class Acceptance:
 
 
 def accepted_report(
-    data: Mapping[str, Any], *, by: str, until: date, reason: str
+    data: Mapping[str, Any],
+    *,
+    by: str,
+    until: date,
+    reason: str,
+    conditions: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return a report in which somebody accepts what failed."""
-    if not any(check["status"] == "fail" for check in data["checks"]):
-        raise PolicyError(
-            "no check of this report failed, so there is nothing to accept; what could not be "
-            "checked is decided anew every time"
-        )
+    """Return a report on which somebody decides, whatever its verdict: its model may go out."""
     if until < date.today():
         raise PolicyError(f"--until {until} has passed: name the last day on which it is accepted")
-    for option, text in (("--by", by), ("--reason", reason)):
-        if not _is_line(text):
-            raise PolicyError(f"{option} takes one line of 1 to {_LONGEST} characters")
+    lines = [("--by", by), ("--reason", reason), *(("--condition", one) for one in conditions)]
+    for option, text in lines:
+        if not is_line(text):
+            raise PolicyError(f"{option} takes one line of 1 to {LONGEST_LINE} characters")
     told = {
         "by": by.strip(),
         "on": date.today().isoformat(),
         "until": until.isoformat(),
         "reason": reason.strip(),
+        "conditions": [one.strip() for one in conditions],
+        "file": data["model"]["sha256"],
     }
     return {**data, "accepted": {**told, "report": _digest({**data, "accepted": told})}}
 
@@ -89,28 +95,27 @@ def acceptance_of(data: Mapping[str, Any]) -> Acceptance | None:
     told = data.get("accepted")
     if told is None:
         return None
-    by, reason = told["by"], told["reason"]
-    if not _is_line(by) or not _is_line(reason):
+    by, reason, conditions = told["by"], told["reason"], tuple(told.get("conditions", ()))
+    if not all(map(is_line, (by, reason, *conditions))):
         raise ValueError("it does not say who accepts it, and why")
     if told["report"] != _digest(data):
         raise ValueError("it was changed after it was accepted")
     on, until = (date.fromisoformat(told[day]) for day in ("on", "until"))
-    return Acceptance(by=by, on=on, until=until, reason=reason, report=told["report"])
+    return Acceptance(
+        by=by,
+        on=on,
+        until=until,
+        reason=reason,
+        report=told["report"],
+        conditions=conditions,
+        file=told.get("file"),
+    )
 
 
 def _line_of(names: list[str], classes: tuple[object, ...] | None) -> str:
     """Return what stays the same from one model of a line to the next: columns and labels."""
     labels = None if classes is None else [str(label) for label in classes]
     return hashlib.sha256(json.dumps([sorted(names), labels]).encode()).hexdigest()
-
-
-def _is_line(text: object) -> bool:
-    return (
-        isinstance(text, str)
-        and bool(text.strip())
-        and text.isprintable()
-        and len(text) <= _LONGEST
-    )
 
 
 def _digest(data: Mapping[str, Any]) -> str:

@@ -20,6 +20,19 @@ TellsOf = Literal["people", "small groups", "smallest group", "everybody", "file
 Verdict = Literal["pass", "fail", "review", "accepted"]
 
 
+AttackKind = Literal[
+    "singling out",
+    "linkability",
+    "attribute inference",
+    "membership inference",
+    "exfiltration",
+    "regurgitation",
+    "model inversion",
+    "reconstruction",
+]
+"""What an attack is called by those who ask for evidence; an annex maps these to its items."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """What there is to say about an attack, once, for every renderer."""
@@ -29,6 +42,7 @@ class Words:
     remedy: str  # What removes the finding
     limit: str  # What the finding does not say
     reference: str  # Where the attack comes from
+    kinds: tuple[AttackKind, ...] = ()  # What an annex calls it; none for attacks on no person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
+from treeaudit.errors import DataError
 from treeaudit.findings.checks import delta, epsilon
 from treeaudit.findings.details import People, Share
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, View, Words
 from treeaudit.findings.policy import Policy
+from treeaudit.findings.record import LONGEST_LINE, Record, is_line
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
@@ -150,6 +152,8 @@ class Report(Rendered):
         same run.
     unit
         What is counted as one.
+    record
+        When it was made, by whom, and the hashes of the tables that were read.
     """
 
     forest: Forest
@@ -168,6 +172,7 @@ class Report(Rendered):
     frontier: tuple[Tried, ...] = ()
     several: bool = False
     unit: Unit = field(default_factory=Unit)
+    record: Record = field(default_factory=Record)
 
     @property
     def epsilon(self) -> float:
@@ -183,6 +188,12 @@ class Report(Rendered):
     def bound(self) -> str:
         """Both in words; empty where nothing bounds what the model gives away."""
         return loss_in_words(self.epsilon, self.delta) if isfinite(self.epsilon) else ""
+
+    def made_by(self, name: str | None) -> Self:
+        """Return the report with who made it; nobody is named where it is None."""
+        if name is not None and not is_line(name):
+            raise DataError(f"by takes a name on one line, of 1 to {LONGEST_LINE} characters")
+        return replace(self, record=replace(self.record, by=name and name.strip()))
 
     @property
     def passed(self) -> bool:

@@ -5,11 +5,13 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings.policy import Policy
 
+Framework = Literal["edpb", "satre", "dp"]
+"""What an annex speaks the words of."""
 _NUMBER = (int, float)
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -83,10 +85,11 @@ OPTIONS = {
     "attacks": "--attack",
     "seconds": "--seconds",
     "seed": "--seed",
+    "annex": "--annex",
 }
 """The option of the command line for each field but the model, in the order of printing."""
 
-_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 2.0, "seed": 0}
+_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 2.0, "seed": 0, "annex": ()}
 """Fields that are not printed where they hold this."""
 
 _LOADING = ("select", "max_bytes")
@@ -116,6 +119,7 @@ class Request:
     * ``policy``: a name, the path of a TOML file, or a `Policy`.
     * ``attacks``: Ids of the attacks to run; None for all of them.
     * ``seconds``: how long an attack that could go on for ever may take.
+    * ``annex``: the frameworks whose words the report repeats its evidence in.
     """
 
     model: object
@@ -138,11 +142,16 @@ class Request:
     attacks: tuple[str, ...] | None = None
     seconds: float = 2.0
     seed: int = 0
+    annex: tuple[Framework, ...] = ()
 
     def __post_init__(self) -> None:
         for name in OPTIONS:
             _check_kind(name, getattr(self, name))
         _check_policy(self.policy)
+        for name in self.annex:
+            if name not in get_args(Framework):
+                known = ", ".join(get_args(Framework))
+                raise DataError(f"there is no annex {name!r:.60}; there are: {known}")
 
     @property
     def beside_repairs(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +63,13 @@ def write_acro(
     release_safe: bool = False,
 ) -> Path:
     """Add the report to a folder of outputs, as a record of type ``custom``; return their file."""
-    target, now = Path(folder), created or datetime.now()
+    target, now = Path(folder), created or report.record.at.replace(tzinfo=None)
     model = report.forest.source.path
     check_folder(model, target, force=force)
     _check_model(report, target)
     uid = _uid(model)
-    day = date(now.year, now.month, now.day)
     files = {
-        f"{uid}.html": to_html(report, release_safe=release_safe, created=day),
+        f"{uid}.html": to_html(report, release_safe=release_safe),
         f"{uid}.json": released(report, "json") if release_safe else dumps(report),
         f"{uid}.txt": (
             released(report, "txt") if release_safe else to_text(report, 100, verbose=True)

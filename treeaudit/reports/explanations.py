@@ -45,7 +45,9 @@ def _explanations() -> Iterator[Explanation]:
     attacks = {one.id: one for one in all_attacks()}
     one: type[Attack] | type[Differencing] | type[Defense]
     for one in (*attacks.values(), Differencing, *DEFENSES):
-        parts = {field.name: getattr(one.words, field.name) for field in fields(one.words)}
+        told = {field.name: getattr(one.words, field.name) for field in fields(one.words)}
+        kinds = ", ".join(told.pop("kinds", ()))
+        parts = told | ({"annex": f"evidence on {kinds} (scan --annex edpb)"} if kinds else {})
         parts["source"] = parts.pop("reference")
         kind = "repair" if one in DEFENSES else "attack"
         yield Explanation(kind=kind, name=one.id, title=one.title, parts=parts)

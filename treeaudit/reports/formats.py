@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +13,7 @@ from treeaudit.files import suffix_of as known_suffix
 from treeaudit.findings.report import Report
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.provenance import made
 from treeaudit.reports.release_safe import released, statement
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import as_line, dumps, to_dict
@@ -61,7 +61,11 @@ class _Format:
 def _html(report: Report, *, release_safe: bool = False) -> str:
     from treeaudit.reports.html import to_html
 
-    return to_html(report, release_safe=release_safe, created=date.today())
+    return to_html(report, release_safe=release_safe)
+
+
+def _text(report: Report) -> str:
+    return f"{to_text(report)}made  {made(report)}\n"
 
 
 def _markdown(report: Report) -> str:
@@ -96,7 +100,7 @@ FORMATS = {
     "html": _Format(render=_html, release=partial(_html, release_safe=True)),
     "md": _Format(render=_markdown, release=_safe_markdown),
     "json": _Format(render=dumps, release=lambda report: released(report, "json")),
-    "txt": _Format(render=to_text, release=lambda report: released(report, "txt")),
+    "txt": _Format(render=_text, release=lambda report: released(report, "txt")),
     "jsonl": _Format(
         render=lambda report: as_line(to_dict(report)),
         release=lambda report: as_line(statement(report)),

@@ -6,7 +6,6 @@ made.
 """
 
 import base64
-import datetime
 import functools
 import hashlib
 import re
@@ -26,6 +25,7 @@ from treeaudit.reports.advice import (
     repeat_command,
     verdict_line,
 )
+from treeaudit.reports.annex import annex_of
 from treeaudit.reports.cards import cards, control_claims
 from treeaudit.reports.charts import strip
 from treeaudit.reports.leaves import (
@@ -38,7 +38,7 @@ from treeaudit.reports.leaves import (
 )
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, draw_curve
-from treeaudit.reports.provenance import bounded_by, facts, made_from, not_checked, shown_name
+from treeaudit.reports.provenance import bounded_by, facts, made, made_from, not_checked, shown_name
 from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.repairs import HEAD, rest, shown
 from treeaudit.reports.rows import published_rows
@@ -63,13 +63,11 @@ def framed(page: str, height: int = 760) -> str:
     return str(frame)
 
 
-def to_html(
-    report: Report, *, release_safe: bool = False, created: datetime.date | None = None
-) -> str:
+def to_html(report: Report, *, release_safe: bool = False) -> str:
     """Return the report as one HTML file."""
     if release_safe:
         page = environment().get_template("release_safe.html.j2")
-        return page.render(**page_of(report, created))
+        return page.render(**page_of(report))
     rows = published_rows(report)
     word, tone = pill(report)
     tried = report.frontier
@@ -81,7 +79,7 @@ def to_html(
             report=report,
             name=shown_name(report),
             meta=_meta(report),
-            date=f"{created.day} {created:%B %Y}" if created is not None else "",
+            made=made(report),
             pill=word,
             tone=tone,
             release=release(report),
@@ -108,6 +106,7 @@ def to_html(
             ladder=ladder(report),
             cards=cards(report, frozenset(row.id for row in rows.rows)),
             table=rows,
+            annex=annex_of(report),
             method=facts(report),
             bounded=report.bound,
             not_checked=not_checked(report),

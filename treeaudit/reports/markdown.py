@@ -11,9 +11,11 @@ from markupsafe import Markup
 
 from treeaudit.findings.report import Report
 from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.reports.annex import annex_of
+from treeaudit.reports.annex.text import markdown_of
 from treeaudit.reports.cards import Card, cards
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.provenance import made_from, shown_name
+from treeaudit.reports.provenance import made, made_from, shown_name
 from treeaudit.reports.summary import (
     CheckLine,
     Glossary,
@@ -35,6 +37,7 @@ def to_markdown(report: Report) -> str:
     every = cards(report, frozenset())
     told = [card for card in every if not card.clear and not card.skipped]
     clear = [f"{card.clear_title} ({card.id})" for card in every if card.clear]
+    annex = annex_of(report)
     skipped = [f"{card.title.lower()} ({card.id})" for card in every if card.skipped]
     blocks = [
         f"### {pill(report)[0]}: {escaped(shown_name(report))}",
@@ -45,7 +48,8 @@ def to_markdown(report: Report) -> str:
         _findings(told),
         escaped(f"Looked, and found nothing: {', '.join(clear)}.") if clear else "",
         escaped(f"Not run: {', '.join(skipped)}.") if skipped else "",
-        f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}; ')}"
+        *(() if annex is None else markdown_of(annex, escaped)),
+        f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}, {made(report)}; ')}"
         "`treeaudit explain ID` explains an id</sub>",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"

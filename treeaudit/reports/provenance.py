@@ -112,6 +112,12 @@ _RECORDS = {
     "unknown": "the file does not tell which people a tree holds",
 }
 _ROLES = {"train": "Training people", "test": "Unseen people", "known": "People the attacker knows"}
+_INPUTS = {
+    "train": "the training people",
+    "test": "the unseen people",
+    "known": "the known people",
+    "prior": "the public shares",
+}
 _NO_PEOPLE = (
     "Whether claims are memory or a fact of the population: no unseen people were given (--test)."
 )
@@ -160,11 +166,17 @@ def facts(report: Report) -> list[tuple[str, str]]:
         found.append(
             (_ROLES.get(role, role), f"{plain(name, 120)}, {number_of(rows, 'row', 'rows')}")
         )
+    found += [
+        (f"SHA-256 of {_INPUTS[role]}", digest or "not told: they came as no local file")
+        for role, digest in report.record.inputs.items()
+    ]
     return [
         *found,
         ("Policy", f"{plain(policy.title, 200)}: {values or 'no checks'}"),
         ("Hash of the policy", policy.sha256),
         *_baseline(report),
+        ("Made", report.record.in_words),
+        ("Made by", plain(report.record.by or "not stated (--by)", 200)),
         ("Version", f"treeaudit {__version__}"),
         ("Seed", str(report.request.seed)),
     ]
@@ -189,6 +201,12 @@ def _baseline(report: Report) -> list[tuple[str, str]]:
     name = plain(str(report.baseline.get("name")), 120)
     told = f"{name}, SHA-256 {report.baseline.get('sha256')}, {acceptance(report)}"
     return [("Accepted report", told)]
+
+
+def made(report: Report) -> str:
+    """Return when an audit was made, and by whom where that is told."""
+    by = report.record.by
+    return report.record.in_words + (f", by {plain(by, 200)}" if by else "")
 
 
 def made_from(report: Report) -> str:

@@ -10,11 +10,13 @@ not told. Where a check failed, what became of the others is told where that is 
 people or more, or about none: that one passes and another fails tells between which two
 bounds a number lies. A verdict tells of the number that decides it: what asks for one such
 number alone is refused, and two statements on one model by two policies tell more than one
-does. `tests.reports.test_release_safe` attacks it with a linear program and
+does. When the audit was made is told, and by whom where the command names somebody (``--by``):
+that person is none of the training data. The hashes of tables of people are not: whoever knows
+all of a small table but one record tries what that may be until the hash is right.
+`tests.reports.test_release_safe` attacks it with a linear program and
 by trying every small table.
 """
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,7 +28,8 @@ from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import repeat_command, verdict_line
-from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.annex.questions import QUESTIONS
+from treeaudit.reports.provenance import made, shown_name
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
@@ -34,6 +37,12 @@ from treeaudit.version import __version__
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 _FEWEST = 3
 """Of fewer than three people there is no number that could be another."""
+
+
+_ANNEX_NOTE = (
+    "What the attacks found, the worst person, the record of the check and the ledger are in the "
+    "report that stays inside."
+)
 
 
 def _fewest(report: Report) -> int:
@@ -123,6 +132,7 @@ def statement(report: Report) -> dict[str, Any]:
             "people_about": people,
         },
         "verdict": report.verdict,
+        "record": {"at": report.record.time, "by": report.record.by},
         "policy": {
             "name": report.policy.name,
             "sha256": report.policy.sha256,
@@ -134,7 +144,23 @@ def statement(report: Report) -> dict[str, Any]:
             {"id": one.id, "title": one.title, "run": isinstance(one, Finding)}
             for one in report.results
         ],
+        **({"annex": _annex(report)} if report.request.annex else {}),
     }
+
+
+def _annex(report: Report) -> dict[str, Any]:
+    """Return which questions of the annex attacks were run for, and nothing that they found."""
+    ran = {one.id: isinstance(one, Finding) for one in report.results}
+    kinds = {one.id: one.words.kinds for one in report.pages.values()}
+    answers = []
+    for question in QUESTIONS:
+        own = [one for one in ran if {*kinds.get(one, ())} & {*question.kinds}]
+        states = {ran[one] for one in own} or {False}
+        status = "not run" if True not in states else "run in part" if False in states else "run"
+        if question.out_of_scope:
+            status = "out of scope"
+        answers.append({"source": question.source, "name": question.name, "status": status})
+    return {"note": _ANNEX_NOTE, "answers": answers, "worst_person": None}
 
 
 def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
@@ -159,12 +185,15 @@ def released(report: Report, form: str) -> str:
     if form == "json":
         return as_json(said)
     lines = [f"treeaudit {__version__}  {said['model']['name']}", " · ".join(page["meta"])]
-    lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", ""]
+    lines += [f"SHA-256 {said['model']['sha256'] or 'none'}", f"made {page['made']}", ""]
     lines += [f"{page['pill']}  {page['line']}"]
     for check, shown in page["checks"]:
         measured = f": {shown}" if shown else ""
         lines.append(f"  {check['status']}  {check['title']}{measured} ({check['bound']})")
     lines += ["", *(f"  {run}  {one['id']} {one['title']}" for one, run in page["findings"])]
+    if "annex" in said:
+        lines += ["", "Annex", f"  {said['annex']['note']}"]
+        lines += [f"  {a['status']}  {a['source']}: {a['name']}" for a in said["annex"]["answers"]]
     return "\n".join([*lines, "", page["rounding"], ""])
 
 
@@ -175,7 +204,7 @@ def verdict_word(report: Report) -> tuple[str, str]:
     return f"{look.word} {word.upper()}".strip(), look.tone
 
 
-def page_of(report: Report, created: datetime.date | None = None) -> dict[str, Any]:
+def page_of(report: Report) -> dict[str, Any]:
     """Return what the template of the page is filled in with."""
     said, (word, tone) = statement(report), verdict_word(report)
     return {
@@ -192,7 +221,7 @@ def page_of(report: Report, created: datetime.date | None = None) -> dict[str, A
             f"that could give a group of fewer than {said['k']:,} people back is left out."
         ),
         "command": Markup.escape(repeat_command(report)),
-        "date": f"{created.day} {created:%B %Y}" if created is not None else "",
+        "made": made(report),
         "version": __version__,
     }
 

@@ -1,6 +1,5 @@
 """The reports of all models of one file, one after the other: what they share is said once."""
 
-import datetime
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
 from treeaudit.reports.formats import listed, render, suffix_of
 from treeaudit.reports.plain_text import printed
-from treeaudit.reports.provenance import made_from, model_name, shown_name
+from treeaudit.reports.provenance import made, made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
@@ -69,9 +68,7 @@ def _said(found: Reports) -> str:
     return f"the file holds {len(words):,} models: {counts}"
 
 
-def to_html(
-    found: Reports, *, release_safe: bool = False, created: datetime.date | None = None
-) -> str:
+def to_html(found: Reports, *, release_safe: bool = False) -> str:
     """Return one page with the page of each model in it; that of the worst is open."""
     from treeaudit.reports.html import environment
 
@@ -96,7 +93,7 @@ def to_html(
             said=_said(found),
             pages=pages,
             made_from=made_from(found.worst),
-            date=f"{created.day} {created:%B %Y}" if created is not None else "",
+            made=made(found.worst),
             version=__version__,
         )
     )
@@ -118,7 +115,7 @@ def save(
     if model is not None and same_file(path, model):
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
-        text = to_html(found, release_safe=release_safe, created=datetime.date.today())
+        text = to_html(found, release_safe=release_safe)
     elif form in ("sarif", "xml"):
         text = listed(found.reports, form, release_safe=release_safe)
     elif release_safe or form not in ("json", "txt"):

@@ -17,6 +17,7 @@ from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
 from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
+from treeaudit.reports.annex import annex_of
 from treeaudit.version import __version__
 
 SCHEMA_VERSION = 2
@@ -68,16 +69,23 @@ def judged_by(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str
 
 def to_dict(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
+    annex = annex_of(report)
     return {
         **HEAD,
         "model": _model(report),
         "findings": [_finding(result) for result in report.results],
         "checks": [_check(check) for check in report.checks],
         "verdict": report.verdict,
+        "record": {
+            "at": report.record.time,
+            "by": report.record.by,
+            "inputs": dict(report.record.inputs),
+        },
         **judged_by(report.policy, report.people),
         "unit": {**asdict(report.unit), "sentence": report.unit.sentence},
         "fix": _fix(report.fix),
         **({"frontier": list(map(_tried, report.frontier))} if report.frontier else {}),
+        **({} if annex is None else {"annex": plain_data(annex)}),
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,

@@ -168,6 +168,7 @@ class Attributes:
     id: ClassVar[str] = "TA104"
     title: ClassVar[str] = "Attribute inference"
     words: ClassVar[Words] = Words(
+        kinds=("attribute inference", "model inversion"),
         attacker="The attacker knows all of a training person but one value. They try every value "
         "it may have and keep the one whose leaves hold somebody like that, weighed with what "
         "is likely anyway.",

@@ -67,6 +67,7 @@ class Background:
     id: ClassVar[str] = "TA103"
     title: ClassVar[str] = "Background knowledge"
     words: ClassVar[Words] = Words(
+        kinds=("attribute inference",),
         attacker="The attacker knows the labels of a few people in a leaf and takes them out of "
         "the count. When one label is left, everybody else in the leaf is disclosed.",
         assumes="the attacker has the file, knows the features of the target, and knows the "

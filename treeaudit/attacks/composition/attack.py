@@ -241,6 +241,7 @@ class Composition:
     id: ClassVar[str] = "TA106"
     title: ClassVar[str] = "Composition of trees"
     words: ClassVar[Words] = Words(
+        kinds=("linkability", "attribute inference"),
         attacker="What a leaf tells is one equation on the labels of the people in it. The "
         "attacker, who knows which leaves everybody ends in, solves the equations of all trees "
         "together for the labels of single people.",

@@ -214,6 +214,7 @@ class KnownNumbers:
     id: ClassVar[str] = "TA109"
     title: ClassVar[str] = "Known numbers"
     words: ClassVar[Words] = Words(
+        kinds=("attribute inference", "regurgitation"),
         attacker="A leaf tells the mean of the numbers of its people, and often how much they "
         "differ. Alone in a leaf, a person has exactly that number; where the numbers of a leaf "
         "hardly differ, everybody in it has it nearly. Where all but few have one number, whoever "

@@ -110,6 +110,7 @@ class Membership:
     id: ClassVar[str] = "TA105"
     title: ClassVar[str] = "Membership inference"
     words: ClassVar[Words] = Words(
+        kinds=("membership inference",),
         attacker="The attacker asks whether a person was in the training data. In every tree they "
         "compare how many people of that label are in the leaf with how many to expect; and they "
         "ask how much surer the model is than other models, half of which saw the person.",

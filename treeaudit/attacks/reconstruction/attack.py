@@ -142,6 +142,7 @@ class Reconstruction:
     id: ClassVar[str] = "TA108"
     title: ClassVar[str] = "Reconstruction"
     words: ClassVar[Words] = Words(
+        kinds=("reconstruction", "membership inference"),
         attacker="How many people of each label are in each leaf is one equation on the training "
         "table. Whoever reads the file solves those of all trees together and knows for certain "
         "which records were in it.",

@@ -209,6 +209,7 @@ class TrainingData(_ResidualAttack):
     id: ClassVar[str] = "TA202"
     title: ClassVar[str] = "Training data inside"
     words: ClassVar[Words] = Words(
+        kinds=("exfiltration",),
         attacker="Beside its trees a file can hold the training data itself: a label, a prediction "
         "or a whole record per person, in the order of the training table. It only has to be "
         "read out.",
@@ -255,6 +256,7 @@ class ReproducibleDraws(_ResidualAttack):
     id: ClassVar[str] = "TA203"
     title: ClassVar[str] = "Reproducible draws"
     words: ClassVar[Words] = Words(
+        kinds=("reconstruction", "linkability"),
         attacker="The seed of a bagged tree repeats the draw of its training rows: who is in which "
         "tree, and how often, by row number. The draws of all trees together tell the records "
         "apart, so that bagging protects nobody.",
@@ -283,6 +285,7 @@ class ExactValues(_ResidualAttack):
     id: ClassVar[str] = "TA204"
     title: ClassVar[str] = "Exact values"
     words: ClassVar[Words] = Words(
+        kinds=("exfiltration",),
         attacker="Bins, quantiles and scalers list values of single columns, nearly every one of "
         "them or the extremes, and the first round of boosting gives away class counts that the "
         "file seems not to hold. They tell who has the largest income, and which values occur.",
@@ -353,6 +356,7 @@ class ExtraContent(_ResidualAttack):
     id: ClassVar[str] = "TA206"
     title: ClassVar[str] = "Extra content"
     words: ClassVar[Words] = Words(
+        kinds=("exfiltration",),
         attacker="A file has room for anything beside its model: a second model, notes, bytes in "
         "any form. Whoever opens the file reads it.",
         assumes="the attacker has the file",

@@ -141,6 +141,7 @@ class Uniqueness:
     id: ClassVar[str] = "TA101"
     title: ClassVar[str] = "Singling out"
     words: ClassVar[Words] = Words(
+        kinds=("singling out", "regurgitation", "reconstruction"),
         attacker="A leaf that holds one training record describes one person. Whoever knows "
         "somebody who fits the description has found their record, and reads the label off it.",
         assumes="the attacker has the file and knows the features on the path",
