@@ -40,19 +40,18 @@ def numbers_of(forest: Forest) -> Float | None:
     known = known and forest.answers == "mean" and BOUNDED not in forest.warnings
     if not known or forest.schema.classes is not None or forest.privacy is not None:
         return None
-    values, spread, people = [np.zeros(0)], 0.0, 1
+    values, spreads, people = [np.zeros(0)], [np.zeros(0)], 1
     for tree in forest.trees:
         if tree.value is None or tree.n_records is None:
             return None
         at = tree.leaves
         values.append(tree.value[at])
         people = max(people, int(tree.n_records[at].max()))
-        if (shared := at[tree.n_records[at] > 1]).size:
-            worst = np.inf if tree.spread is None else tree.spread[shared].max()
-            spread = float(np.maximum(spread, worst))  # NaN stays
+        spread = np.full(tree.n_nodes, np.inf) if tree.spread is None else tree.spread
+        spreads.append(spread[at[tree.n_records[at] > 1]])
     numbers = np.unique(np.concatenate(values))
     off = _ROUNDING * float(np.abs(numbers).max())
-    if not (np.isfinite(off) and spread <= off):
+    if not np.isfinite(off) or not (np.concatenate(spreads) <= off).all():
         return None
     # Of so many people one may be so far from their mean.
     return np.asarray(numbers[np.diff(numbers, prepend=-np.inf) > 4 * off * np.sqrt(people)])

@@ -22,7 +22,7 @@ from treeaudit.attacks.reconstruction.people import (
     details_in_large_cells,
     details_in_order,
     details_likely,
-    details_of_boosting,
+    details_of_people,
     evidence_certain,
     evidence_in_order,
     evidence_likely,
@@ -194,9 +194,9 @@ class Reconstruction:
         if numbers_of(case.forest) is None:
             return self._certain(case, budget)
         found = self._in_order(case, budget.anew(0.8))
-        if isinstance(found, Finding) and not found.unseen:
+        if isinstance(found, Finding) and 2 * found.people > (case.forest.n_records or 0):
             return found
-        # Sizes of leaves alone tell more if many people share a number.
+        # If many people share a number, sizes of leaves alone may give more of them away.
         other = self._certain(case, budget)
         return max(found, other, key=lambda one: one.people if isinstance(one, Finding) else -1)
 
@@ -239,7 +239,7 @@ class Reconstruction:
             if counted:
                 return self._certain(case, budget)
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
-        details = details_of_boosting(case, found)
+        details = details_of_people(case, found, case.labelled("train"))
         if not budget.over():
             details = replace(details, informed=informed_of_boosting(case, budget))
         return self._found(case, details, evidence_of_boosting(case.forest, found, _SHOWN))

@@ -72,7 +72,7 @@ def _checked_numbers(train: Records, found: BootstrapSolution, numbers: Float) -
     return Checked(cells=held, wrong=People(wrong, "cell", "cells"))
 
 
-def _details(
+def details_of_people(
     case: Case, found: "Solution | BootstrapSolution | BoostedSolution", train: Records | None
 ) -> ReconstructionDetails:
     """Return what is measured of people who are certain."""
@@ -117,7 +117,7 @@ def details_certain(case: Case, answer: Solution) -> ReconstructionDetails:
         # Solved whatever labels people have.
         train = replace(case.train, labels=np.zeros(len(case.train), dtype=np.intp))
     return replace(
-        _details(case, answer, train),
+        details_of_people(case, answer, train),
         assumptions=answer.domain.assumptions + ((GAPS,) if answer.gaps else ()),
         curve=tuple(
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
@@ -179,7 +179,7 @@ def evidence_certain(forest: Forest, answer: Solution, shown: int) -> tuple[Evid
 
 def details_in_order(case: Case, found: BootstrapSolution) -> ReconstructionDetails:
     """Return what is measured: everybody who is certain is certain with the row of the table."""
-    details = _details(case, found, case.labelled("train"))
+    details = details_of_people(case, found, case.labelled("train"))
     if found.numbers is not None and case.train is not None:
         details = replace(details, checked=_checked_numbers(case.train, found, found.numbers))
     rows = bool((found.person >= 0).all())
@@ -204,11 +204,6 @@ def evidence_in_order(forest: Forest, found: BootstrapSolution, shown: int) -> t
         )
         for i in at[:shown].tolist()
     )
-
-
-def details_of_boosting(case: Case, found: "BoostedSolution") -> ReconstructionDetails:
-    """Return what is measured."""
-    return _details(case, found, case.labelled("train"))
 
 
 def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
