@@ -207,7 +207,7 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     if details.in_order is not None:
         text = "{} certain with the row of the training table: the seeds make the draws again"
         facts.append(("In their order", say(text, details.in_order)))
-    if details.numbers is not None:
+    if details.numbers:
         text = "{} of the numbers in people's columns, within 1 % of a column's range"
         facts.append(("Numbers known", say(text, details.numbers)))
     if details.by_hand is not None:
