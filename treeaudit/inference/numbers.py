@@ -33,10 +33,10 @@ _CLOSE, _NODES = 0.01, 100_000
 def numbers_of(forest: Forest) -> Float | None:
     """Return the numbers of all leaves, ascending; None if not all are known to hold one each."""
     if forest.records_are == "bootstrap":
-        n = forest.n_records or 0
-        known = forest.seeds is not None and 0 < n * forest.n_trees <= MOST_DRAWS
+        known = forest.seeds is not None
     else:
         known = counts_everybody(forest) and forest.values_are != "unknown"
+    known = known and 0 < (forest.n_records or 0) * forest.n_trees <= MOST_DRAWS
     known = known and forest.answers == "mean" and BOUNDED not in forest.warnings
     if not known or forest.schema.classes is not None or forest.privacy is not None:
         return None
