@@ -24,7 +24,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.people.checks.leaf_values import bootstrap_draws
 
 _MOST_TREES = 16
-_OF_SEEDS = (
+OF_SEEDS = (
     "the seeds are those of the draws: for every tree they draw as many people as its root holds"
 )
 _CUTTING = 0.6
@@ -39,12 +39,13 @@ class BootstrapSolution:
     cells: Cells  # What the trees tell apart and may hold somebody
     n_people: int  # Rows of the training table
     n_trees: int  # All trees: with fewer, nothing is told
-    # Shape ``(n_unknowns,)``: the row, the cell and the class of each unknown
+    # Shape ``(n_unknowns,)``: the row, -1 if no draws tell, the cell and the class of each unknown
     person: Wide
     cell: Wide
     label: Wide
     bounds: Bounds  # Whether the row must be, and may be, in the cell with the class
     stopped: str | None  # What kept it from an end, in words; None where nothing did
+    numbers: Float | None = None  # The numbers that labels stand for; None for classes
 
     @property
     def certain(self) -> Flag:
@@ -75,6 +76,9 @@ class BootstrapSolution:
     @property
     def bits(self) -> float:
         """Bits that the file gives away of the records, no fewer (labels apart)."""
+        if (self.person < 0).any():
+            size = np.log2(self.cells.n_codes[self.cell])
+            return float(self.bounds.low @ (self.domain.bits - size))
         may = self.bounds.high > 0
         place = np.unique(np.stack([self.person[may], self.cell[may]]), axis=1)
         records = np.bincount(place[0], self.cells.n_codes[place[1]], self.n_people)
@@ -116,7 +120,7 @@ def infer_bootstrap(
     bounds = propagate(system, budget.over)
     stopped = budget.ended if budget.over() else "one equation at a time"
     return BootstrapSolution(
-        domain=replace(domain, assumptions=(_OF_SEEDS, *domain.assumptions)),
+        domain=replace(domain, assumptions=(OF_SEEDS, *domain.assumptions)),
         cells=cells,
         n_people=len(times),
         n_trees=forest.n_trees,
@@ -210,7 +214,7 @@ def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) 
     )
 
 
-_MOST_DRAWS = 50_000_000
+MOST_DRAWS = 50_000_000
 
 
 def not_reproducible(forest: Forest) -> str | None:
@@ -221,8 +225,8 @@ def not_reproducible(forest: Forest) -> str | None:
         return not_usable(forest)
     if (reason := not_bootstrap(forest)) is not None:
         return reason
-    if (forest.n_records or 0) * forest.n_trees > _MOST_DRAWS:
-        return f"more than {_MOST_DRAWS:,} draws are not made again"
+    if (forest.n_records or 0) * forest.n_trees > MOST_DRAWS:
+        return f"more than {MOST_DRAWS:,} draws are not made again"
     return None
 
 
@@ -251,7 +255,7 @@ def sample_counts(forest: Forest) -> Wide:
     # By columns: what the first tree shows to be other draws has then not touched the others.
     times = np.zeros((n, forest.n_trees), dtype=np.int64, order="F")
     for t in range(forest.n_trees):
-        times[:, t] = _times(forest, t)
+        times[:, t] = times_of(forest, t)
     return times
 
 
@@ -264,16 +268,17 @@ def check_seeds(forest: Forest) -> None:
         raise DataError(reason)
     if len(forest.seeds or ()) != forest.n_trees:
         raise DataError(f"there are {len(forest.seeds or ()):,} seeds for {forest.n_trees:,} trees")
-    _times(forest, 0)
+    times_of(forest, 0)
 
 
-def _times(forest: Forest, t: int) -> Wide:
-    """Return how often each row was drawn for one tree."""
+def times_of(forest: Forest, t: int) -> Wide:
+    """Return how often each row was drawn for one tree; of numbers, as many draws as rows."""
     n, tree = forest.n_records or 0, forest.trees[t]
-    if tree.counts is None or tree.n_records is None:
+    if tree.n_records is None:
         raise DataError("a tree does not hold how many people it was trained on")
     leaves = tree.leaves
-    times = bootstrap_draws((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
+    draws = n if tree.counts is None else round(float(tree.counts[leaves].sum()))
+    times = bootstrap_draws((forest.seeds or ())[t], n, draws)
     if np.count_nonzero(times) != tree.n_records[leaves].sum():
         raise DataError("its seeds do not draw the people whom its trees hold")
     return times

@@ -22,7 +22,7 @@ from treeaudit.attacks.reconstruction.people import (
     details_in_large_cells,
     details_in_order,
     details_likely,
-    details_of_boosting,
+    details_of_people,
     evidence_certain,
     evidence_in_order,
     evidence_likely,
@@ -42,6 +42,7 @@ from treeaudit.inference.bootstrap import check_room, check_seeds, infer_bootstr
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import explain
 from treeaudit.inference.likely import not_likely
+from treeaudit.inference.numbers import infer_numbers, known_by_one_tree, numbers_of
 from treeaudit.inference.scope import (
     Budget,
     OutOfBudgetError,
@@ -58,6 +59,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
 _SHOWN = 5
+_WITHIN = "the numbers in people's columns, within 1 % of a column's range"
 _CELLS_A_SECOND, _MOST_SECONDS = 200_000, 10
 
 
@@ -99,7 +101,7 @@ def _not_searched(case: Case) -> str | None:
         return None
     if (reason := _had_missing(case)) is not None or not_boosted(forest) is None:
         return reason
-    if counts_everybody(forest):
+    if counts_everybody(forest) or numbers_of(forest) is not None:
         return None
     if forest.answers == "sum" and not is_random_forest(forest):
         reason = not_boosted(forest)
@@ -149,10 +151,10 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help; of a boosting, defend --train computes the steps anew on draws",
-        limit="people who are not certain may still be guessed. With weights, and for regressors, "
-        "people come back without their labels. With noisy counts, or draws without their seeds, "
-        "people are likely at most. A file can lie about how a boosting drew its people; --train "
-        "checks it",
+        limit="people who are not certain may still be guessed. With weights, and for regressors "
+        "whose leaves mix numbers, people come back without their labels. With noisy counts, or "
+        "draws without their seeds, people are likely at most. A file can lie about how a boosting "
+        "drew its people; --train checks it",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"
@@ -190,7 +192,14 @@ class Reconstruction:
             return self._likely(case, budget)
         if case.forest.records_are == "bootstrap":
             return self._in_order(case, budget)
-        return self._certain(case, budget)
+        if numbers_of(case.forest) is None:
+            return self._certain(case, budget)
+        found = self._in_order(case, budget.anew(0.8))
+        if isinstance(found, Finding) and 2 * found.people > (case.forest.n_records or 0):
+            return found
+        # If many people share a number, sizes of leaves alone may give more of them away.
+        other = self._certain(case, budget)
+        return max(found, other, key=lambda one: one.people if isinstance(one, Finding) else -1)
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""
@@ -231,19 +240,22 @@ class Reconstruction:
             if counted:
                 return self._certain(case, budget)
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
-        details = details_of_boosting(case, found)
+        details = details_of_people(case, found, case.labelled("train"))
         if not budget.over():
             details = replace(details, informed=informed_of_boosting(case, budget))
         return self._found(case, details, evidence_of_boosting(case.forest, found, _SHOWN))
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
-        """Return whom the draws, made again, give away with their rows."""
+        """Return whom the draws, made again, give away with their rows; or numbers, alone."""
+        numbers = numbers_of(case.forest)
         try:
-            # Before everybody's draws are made again, which takes longer.
-            check_seeds(case.forest)
-            check_room(case.forest, case.forest.n_records or 0, budget)
-            times = case.times().astype(np.int64)
-            found = infer_bootstrap(case.forest, times, budget=budget)
+            if numbers is not None:
+                found = infer_numbers(case.forest, numbers, budget)
+            else:
+                # Before everybody's draws are made again, which takes longer.
+                check_seeds(case.forest)
+                check_room(case.forest, case.forest.n_records or 0, budget)
+                found = infer_bootstrap(case.forest, case.times().astype(np.int64), budget=budget)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:
@@ -271,6 +283,8 @@ class Reconstruction:
         limit = budget[:1].isdigit()  # and no Ctrl-C
         more = limit and (budget.endswith(" seconds") or case.seconds < _MOST_SECONDS)
         reason += "; --seconds raises the limit" if more else ""
+        if (known := known_by_one_tree(case.forest)) is not None:
+            reason += f"; one tree alone gives away {in_percent(known)} of {_WITHIN}"
         return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
@@ -326,8 +340,9 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
 
     least = "at least " if GAPS in details.assumptions else ""
     where = f" if {' and '.join(needs)}" if needs else ""
+    numbers = f" So are {in_percent(details.numbers)} of {_WITHIN}." if details.numbers else ""
     whole = in_percent(details.exact) if details.exact else "none"
     return (
         f"{details.given_away:,} of {least}{n:,} people are given away for certain{where}, "
-        f"{whole} with every value that the model asks about{rows}."
+        f"{whole} with every value that the model asks about{rows}.{numbers}"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.reconstruction.view import (
@@ -29,6 +29,7 @@ from treeaudit.inference.cells import Cells, leaf_keys, people_per_place
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.inference.explanation import sentence
 from treeaudit.inference.likely import LikelyTable, infer_likely, records_of, table_error
+from treeaudit.inference.numbers import columns_known
 from treeaudit.inference.scope import Budget, OutOfBudgetError, subtract_known, without_labels
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent, label_text
@@ -36,6 +37,9 @@ from treeaudit.people.records import Records
 
 if TYPE_CHECKING:
     from treeaudit.inference.boosted import BoostedSolution
+
+
+_MOST_PAIRED, _OFF = 1_000, 1e-5
 
 
 def checked_on(train: Records, cells: Cells, tables: Iterable[tuple[Wide, Bounds]]) -> Checked:
@@ -53,16 +57,57 @@ def checked_on(train: Records, cells: Cells, tables: Iterable[tuple[Wide, Bounds
     return Checked(cells=People(held, "cell", "cells"), wrong=People(wrong, "cell", "cells"))
 
 
+def _checked_numbers(train: Records, found: BootstrapSolution, numbers: Float) -> Checked | None:
+    """Return the same of people of one number a leaf, whatever their rows; None of too many."""
+    targets, leaf = train.targets, found.cells.leaf
+    if targets is None or len(train) > _MOST_PAIRED:
+        return None
+    off, wrong = _OFF * float(np.abs(numbers).max()), 0
+    certain = np.flatnonzero(found.certain)
+    for i in certain.tolist():
+        there = ((train.node == leaf[:, i]) | (leaf[:, i] < 0)).all(axis=1)
+        there &= np.abs(targets - numbers[found.label[i]]) <= off
+        wrong += int(there.sum() < found.bounds.low[i])
+    held = People(len(certain), "cell", "cells")
+    return Checked(cells=held, wrong=People(wrong, "cell", "cells"))
+
+
+def details_of_people(
+    case: Case, found: "Solution | BootstrapSolution | BoostedSolution", train: Records | None
+) -> ReconstructionDetails:
+    """Return what is measured of people who are certain."""
+    n, tables, single = found.n_people, found.tables, found.cells.n_records == 1
+    most = np.zeros(len(single))
+    for at, bounds in tables:
+        np.add.at(most, at, bounds.high)
+
+    def certain(each: Flag | Wide) -> int:
+        return int(sum(bounds.low @ each[at] for at, bounds in tables))
+
+    known, columns = columns_known(found.cells)
+    certified = Share.of(certain(np.ones(len(single), dtype=np.bool_)), n)
+    exact = Share.of(certain(single), n)
+    return ReconstructionDetails(
+        given_away=People(certain(single | (most < case.k))),
+        certified=certified,
+        exact=exact,
+        numbers=Share.of(certain(known), n * columns) if columns else None,
+        k=case.k,
+        cells=sum(int((bounds.high > 0).sum()) for _, bounds in tables),
+        open_cells=sum(int(bounds.open.sum()) for _, bounds in tables),
+        bits=found.bits,
+        bits_of_all=n * found.domain.bits,
+        trees=found.n_trees,
+        of_trees=case.forest.n_trees,
+        seconds=case.seconds,
+        stopped=found.stopped,
+        assumptions=found.domain.assumptions,
+        curve=(AfterTrees(trees=found.n_trees, certified=certified, exact=exact),),
+        checked=None if train is None else checked_on(train, found.cells, tables),
+    )
+
+
 GAPS = "leaves that hold nobody stand for others that were taken out, and may hold anybody"
-
-
-def _given_away(answer: Solution, k: int) -> int:
-    """Count people who are certain with every value or in a small cell."""
-    most = np.zeros(len(answer.cells))
-    for one in answer.labels:
-        np.add.at(most, one.cell, one.bounds.high)
-    shows = (answer.cells.n_records == 1) | (most < k)
-    return int(sum(one.bounds.low[shows[one.cell]].sum() for one in answer.labels))
 
 
 def details_certain(case: Case, answer: Solution) -> ReconstructionDetails:
@@ -71,25 +116,13 @@ def details_certain(case: Case, answer: Solution) -> ReconstructionDetails:
     if len(answer.labels) == 1 and case.train is not None:
         # Solved whatever labels people have.
         train = replace(case.train, labels=np.zeros(len(case.train), dtype=np.intp))
-    return ReconstructionDetails(
-        given_away=People(_given_away(answer, case.k)),
-        certified=Share.of(answer.certified, n),
-        exact=Share.of(answer.exact, n),
-        k=case.k,
-        cells=sum(len(one.cell) for one in answer.labels),
-        open_cells=sum(int(one.bounds.open.sum()) for one in answer.labels),
-        bits=answer.bits,
-        bits_of_all=n * answer.domain.bits,
-        trees=answer.n_trees,
-        of_trees=case.forest.n_trees,
-        seconds=case.seconds,
-        stopped=answer.stopped,
+    return replace(
+        details_of_people(case, answer, train),
         assumptions=answer.domain.assumptions + ((GAPS,) if answer.gaps else ()),
         curve=tuple(
             AfterTrees(trees=trees, certified=Share.of(low, n), exact=Share.of(exact, n))
             for trees, low, exact in answer.curve
         ),
-        checked=None if train is None else checked_on(train, answer.cells, answer.tables),
     )
 
 
@@ -146,71 +179,30 @@ def evidence_certain(forest: Forest, answer: Solution, shown: int) -> tuple[Evid
 
 def details_in_order(case: Case, found: BootstrapSolution) -> ReconstructionDetails:
     """Return what is measured: everybody who is certain is certain with the row of the table."""
-    n, train = found.n_people, case.labelled("train")
-    certified = Share.of(int(found.certain.sum()), n)
-    exact = Share.of(int(found.exact.sum()), n)
-    most = np.bincount(found.cell, found.bounds.high, len(found.cells))
-    shows = found.exact | (found.certain & (most[found.cell] < case.k))
-    return ReconstructionDetails(
-        given_away=People(int(shows.sum())),
-        certified=certified,
-        exact=exact,
-        in_order=People(int(shows.sum())),
-        k=case.k,
-        cells=len(found.cell),
-        open_cells=int(found.bounds.open.sum()),
-        bits=found.bits,
-        bits_of_all=n * found.domain.bits,
-        trees=found.n_trees,
-        of_trees=case.forest.n_trees,
-        seconds=case.seconds,
-        stopped=found.stopped,
-        assumptions=found.domain.assumptions,
-        curve=(AfterTrees(trees=found.n_trees, certified=certified, exact=exact),),
-        checked=None if train is None else checked_on(train, found.cells, found.tables),
-    )
+    details = details_of_people(case, found, case.labelled("train"))
+    if found.numbers is not None and case.train is not None:
+        details = replace(details, checked=_checked_numbers(case.train, found, found.numbers))
+    rows = bool((found.person >= 0).all())
+    return replace(details, in_order=details.given_away if rows else None)
 
 
 def evidence_in_order(forest: Forest, found: BootstrapSolution, shown: int) -> tuple[Evidence, ...]:
     """Describe the first people who are certain, those with every value before the others."""
     at = np.flatnonzero(found.certain)
     at = at[np.lexsort((found.person[at], ~found.exact[at]))]
-    classes = forest.schema.classes or ()
+    names = forest.schema.classes if found.numbers is None else found.numbers.tolist()
+    # Not every tree drew everybody whose number is known.
+    tree = (found.cells.leaf >= 0).argmax(axis=0)[found.cell]
     return tuple(
         Evidence(
-            tree=0,
-            leaf=int(found.cells.leaf[0, found.cell[i]]),
-            people=1,
-            says=f"row {found.person[i] + 1:,}: {forest.schema.target} = "
-            f"{label_text(classes[found.label[i]])}",
+            tree=int(tree[i]),
+            leaf=int(found.cells.leaf[tree[i], found.cell[i]]),
+            people=int(found.bounds.low[i]),
+            says=f"row {found.person[i] + 1:,}: " * bool(found.person[i] >= 0)
+            + f"{forest.schema.target} = {label_text((names or ())[found.label[i]])}",
             rule=sentence(found.cells, int(found.cell[i])),
         )
         for i in at[:shown].tolist()
-    )
-
-
-def details_of_boosting(case: Case, found: "BoostedSolution") -> ReconstructionDetails:
-    """Return what is measured."""
-    n, train, bounds = found.n_people, case.labelled("train"), found.bounds
-    certified, exact = Share.of(found.certified, n), Share.of(found.exact, n)
-    shows = found.cells.n_records == 1
-    shows |= bounds.high.reshape(-1, found.n_classes).sum(axis=1) < case.k
-    return ReconstructionDetails(
-        given_away=People(int(bounds.low.reshape(-1, found.n_classes)[shows].sum())),
-        certified=certified,
-        exact=exact,
-        k=case.k,
-        cells=int((bounds.high > 0).sum()),
-        open_cells=int(bounds.open.sum()),
-        bits=found.bits,
-        bits_of_all=n * found.domain.bits,
-        trees=found.n_trees,
-        of_trees=case.forest.n_trees,
-        seconds=case.seconds,
-        stopped=found.stopped,
-        assumptions=found.domain.assumptions,
-        curve=(AfterTrees(trees=found.n_trees, certified=certified, exact=exact),),
-        checked=None if train is None else checked_on(train, found.cells, found.tables),
     )
 
 
@@ -255,7 +247,6 @@ def evidence_of_boosting(
 
 
 _LEVEL = 0.9
-_MOST_PAIRED = 1_000
 _OF_DRAWS = "every tree drew its people at random, with replacement"
 _OF_NOISE = "the noise is what the file says, and as many people as its counts add up to"
 

@@ -86,6 +86,8 @@ class ReconstructionDetails(Details):
     # Those given away of whom the row of the training table is certain too; not written where no
     # seeds tell rows
     in_order: People | None = only_if_given()
+    # Numbers in people's columns that are certain within 1 % of the range of a column's thresholds
+    numbers: Share | None = only_if_given()
     k: int  # The smallest acceptable group
     # Cells that may hold somebody, label by label, and those in which it is open how many
     cells: int
@@ -205,6 +207,9 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     if details.in_order is not None:
         text = "{} certain with the row of the training table: the seeds make the draws again"
         facts.append(("In their order", say(text, details.in_order)))
+    if details.numbers:
+        text = "{} of the numbers in people's columns, within 1 % of a column's range"
+        facts.append(("Numbers known", say(text, details.numbers)))
     if details.by_hand is not None:
         facts.append(("To check by hand", _by_hand(details.by_hand)))
     if details.informed is not None:

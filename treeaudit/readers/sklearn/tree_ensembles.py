@@ -32,7 +32,7 @@ from treeaudit.readers.sklearn.model_ref import (
 )
 from treeaudit.readers.sklearn.node_table import NodeTable, kind_of_spread, read_nodes, spread_of
 
-_BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
+BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
 
 
 def read_trees(found: ModelRef, budget: Budget) -> FittedEnsemble:
@@ -57,7 +57,7 @@ def read_trees(found: ModelRef, budget: Budget) -> FittedEnsemble:
     n_records = _n_records(found, records, seen)
     warnings = _remarks(records, seen)
     if classes is None and _are_bounded(trees):
-        warnings = (*warnings, _BOUNDED)
+        warnings = (*warnings, BOUNDED)
     features = budget.named(names_in(found.estimator), n_features)
     return FittedEnsemble(
         build=_Trees(records, meaning, seen, columns, places, classes, spreads).build,
