@@ -1,0 +1,1 @@
+"""Models for R: what `predict` needs, from the audited model alone."""
