@@ -42,7 +42,7 @@ def beyond(places: Sequence[Place], models: Sequence[Place], named: set[int]) ->
     on_the_way: set[int] = set()
     for model in models:
         place: Place | None = model
-        while place is not None:
+        while place is not None and id(place.value) not in on_the_way:
             on_the_way.add(id(place.value))
             place = place.above
     part_of: dict[int, int] = {}
@@ -79,6 +79,8 @@ def _part_of(
         return _NAMED
     if id(value) in on_the_way:
         return _SMALL
+    if value.kind == "bytecode" or (place.before == "attr(" and place.name == "factors"):
+        return _LARGE
     if value.kind == "environment" or (place.before == "attr(" and place.name not in _ATTRIBUTES):
         return None
     if id(above.value) not in on_the_way or not place.after.startswith(("$", "@", "[")):
@@ -101,8 +103,13 @@ def _size(value: RObject) -> int:
 
 
 def form(value: RObject) -> str:
-    """Say what an object is in a few words, such as ``300 × 2 double``."""
-    sizes = value.dim or (len(value),)
-    size = " × ".join(f"{n:,}" for n in sizes) + " " if value.values is not None else ""
-    shown = f" ({bare(value.classes[0], 40)})" if value.classes else ""
-    return f"{size if value.kind not in ('symbol', 'char') else ''}{value.kind}{shown}"
+    """Say what an object is in a few words, such as ``300 × 2 values (double)``."""
+    shown = f" of class {bare(value.classes[0], 40)}" if value.classes else ""
+    if value.kind in NUMBERS | {"string"}:
+        size = " × ".join(f"{n:,}" for n in value.dim or (len(value),))
+        many = "" if size == "1" else "s"
+        what = f"text{many}" if value.kind == "string" else f"value{many} ({value.kind})"
+        return f"{size} {what}{shown}"
+    of = f" of {len(value):,} entries" if isinstance(value.values, list | dict) else ""
+    kind = "S4 object" if value.kind == "s4" else value.kind
+    return f"{'an' if kind[0] in 'eS' else 'a'} {kind}{shown}{of}"

@@ -29,7 +29,7 @@ _TAKES_PLACE = re.compile(
 )
 # What calls a function by its name.
 _BY_NAME = frozenset("do.call match.fun get get0 mget lapply sapply vapply Map :: :::".split())
-_CODE = frozenset(("closure", "promise", "language", "bytecode"))
+_CODE = frozenset("closure promise language pairlist dots bytecode".split())
 
 
 def code(place: Place) -> Iterator[Extra]:
@@ -67,6 +67,6 @@ def _called(value: RObject) -> set[str]:
             for part in one.values[1:] if one.values[0].values in _BY_NAME else ():
                 names |= {part.values} if part.kind == "symbol" else set()
                 names |= {*part.values[:1]} if part.kind == "string" else set()
-        todo += one.values if one.kind in ("language", "pairlist", "bytecode") else ()
+        todo += one.values if isinstance(one.values, list) and one.kind in _CODE else ()
         todo += [one.parts[key] for key in ("body", "formals", "expression") if key in one.parts]
     return names

@@ -85,7 +85,8 @@ def find_extras(root: RObject, models: Sequence[Place], forest: Forest | None) -
 def _tables_and_rows(
     places: Sequence[Place], forest: Forest | None, claimed: set[int]
 ) -> Iterator[Extra]:
-    tables = [one for one in frames(places) if not _is_of_tree(one.place)]
+    of_trees = _of_trees(places)
+    tables = [one for one in frames(places) if id(one.place.value) not in of_trees]
     features = set() if forest is None else set(forest.schema.names)
     classes = set() if forest is None else set(map(str, forest.schema.classes or ()))
     lengths = _lengths(places) | {one.rows for one in tables}
@@ -100,7 +101,11 @@ def _tables_and_rows(
             yield _table(one, columns)
     times: dict[Extra, int] = {}
     for place in places:
-        if id(place.value) not in claimed and (extra := _per_row(place, lengths, classes)):
+        if id(place.value) in claimed or (
+            id(place.value) in of_trees and place.name not in ("where", "weights")
+        ):
+            continue
+        if extra := _per_row(place, lengths, classes):
             _claim(place.value, claimed)
             times[extra] = times.get(extra, 0) + 1
     for extra, n in times.items():
@@ -133,7 +138,7 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     if flat:
         says = f"a table of {flat:,} rows and {len(value) // flat:,} columns, as one vector"
         return Extra(kind="records", where=place.path, n=flat, says=says)
-    if n not in lengths or (place.name not in ("where", "weights") and _is_of_tree(place)):
+    if n not in lengths:
         return None
     name = place.name or (above.name if above is not None else "")
     kind, says = _KINDS.get(name, ("records", "an entry"))
@@ -150,13 +155,16 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     return Extra(kind=kind, where=where, n=n, says=says)
 
 
-def _is_of_tree(place: Place) -> bool:
-    """Tell whether the way leads through what a model says of its trees."""
-    while place.above is not None:
-        if place.name in _OF_TREES and model_class(place.above.value):
-            return True
-        place = place.above
-    return False
+def _of_trees(places: Sequence[Place]) -> set[int]:
+    """Return what models say of their trees: as long as there are nodes."""
+    found: set[int] = set()
+    for place in places:
+        above = place.above
+        if above is not None and (
+            id(above.value) in found or (place.name in _OF_TREES and model_class(above.value))
+        ):
+            found.add(id(place.value))
+    return found
 
 
 def _rows_of_flat(place: Place) -> int:

@@ -39,7 +39,7 @@ _PARTS = {
 _HAS_ATTRIBUTES, _HAS_TAG, _ACTIVE = 1 << 9, 1 << 10, 1 << 27
 _BYTES, _LATIN1, _UTF8 = 1 << 13, 1 << 14, 1 << 15
 # Bytes of Python objects: a record, an entry of a list, and one of a dictionary.
-_RECORD, _ENTRY, _KEYED = 144, 8, 112
+_RECORD, _ENTRY, _KEYED = 144, 16, 112
 _CODE_PAGES = re.compile(r"(iso|latin|cp|windows|koi8|euc|gb|big5|shift)[\w-]{1,12}", re.IGNORECASE)
 _MOST_NAME = 1 << 16
 
@@ -262,7 +262,7 @@ class _Reader:
     def _list(self, kind: str, flags: int) -> Step:
         n = self._length()
         self.stream.fits(n, 4)
-        self.room.take(n * _ENTRY)
+        self.room.take(n * 2 * _ENTRY)
         made = RObject(kind, [])
         for _ in range(n):
             made.values.append((yield self._item()))
@@ -272,6 +272,7 @@ class _Reader:
         """Read a pairlist or call, along its cells and not down into them."""
         made = RObject(kind, [])
         tags: list[str | None] = []
+        active: list[str] = []
         attributes: dict[str, RObject] = {}
         while flags & 255 in _CALLS:
             self.room.take(4 * _ENTRY)
@@ -281,7 +282,7 @@ class _Reader:
             tag = (yield self._item()) if flags & _HAS_TAG else None
             tags.append(tag.values if tag is not None and tag.kind == "symbol" else None)
             if flags & _ACTIVE and tags[-1]:
-                made.active = (*made.active, tags[-1])
+                active.append(tags[-1])
             made.values.append((yield self._item()))
             flags = self.stream.integer()
         end = yield self._of(flags)
@@ -290,7 +291,7 @@ class _Reader:
             made.values.append(end)
         if any(tags):
             attributes = {"names": RObject("string", tags)} | attributes
-        made.attributes = attributes
+        made.attributes, made.active = attributes, tuple(active)
         return made
 
     def _parts(self, kind: str, names: tuple[str, str, str], flags: int) -> Step:
