@@ -17,10 +17,15 @@ from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show
 from treeaudit.readers.open import open_file
+from treeaudit.readers.parts import Part, StoredArray
 from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import Unpickled
+from treeaudit.readers.r import model as r
+from treeaudit.readers.r.outline import largest
+from treeaudit.readers.r.outline import outline as outline_of_r
+from treeaudit.readers.r.serialisation import Stored
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.sklearn.model_ref import elements
@@ -52,26 +57,6 @@ _VERSIONS: Mapping[str, str] = {
     "_xgboost_version": "xgboost",
     "_lightgbm_version": "lightgbm",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Something in the file: its name in its holder, its class, a few facts, and its parts."""
-
-    name: str
-    kind: str
-    facts: tuple[str, ...] = ()
-    parts: tuple["Part", ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredArray:
-    """One array of numbers in the file."""
-
-    where: str
-    shape: tuple[int, ...]
-    dtype: str
-    n_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +127,8 @@ def describe(
         file = skops.parse(content, limits)
         root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
+    if r.matches(content):
+        return _of_r(contents, r.parse(content, limits), forest)
     if not is_pickle:
         return contents if forest is None else _of_model(contents, forest)
     try:
@@ -170,6 +157,17 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
         versions=() if version is None else (f"{library} {version}".strip(),),
         outline=_of_forest(forest),
         leftovers=forest.extras.found,
+    )
+
+
+def _of_r(contents: Contents, stored: Stored, forest: Forest | None) -> Contents:
+    return replace(
+        contents,
+        format=stored.format,
+        versions=(f"R {stored.version}",),
+        outline=outline_of_r(stored.root),
+        arrays=largest(stored.root, _LARGEST, _WORTH_LISTING),
+        leftovers=r.extras_of(stored.root, forest).found,
     )
 
 

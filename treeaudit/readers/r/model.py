@@ -1,17 +1,20 @@
 """Tree models that R saved (.rds, .RData): read as data."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.readers.choice import choose
-from treeaudit.readers.limits import Limits
+from treeaudit.readers.limits import Limits, bare
 from treeaudit.readers.open import Content
+from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
+from treeaudit.readers.r.walk import Place
 
 MODELS: Mapping[str, Callable[[RObject, str, Source], Forest]] = {}
 """How a model of each class is read: from the object, the way to it, and its source."""
@@ -25,21 +28,46 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in an R file; see `treeaudit.readers.Reader`."""
     stored = parse(content, limits)
-    root = stored.root
-    usual, elsewhere = model_places(root)
-    models = [(place.path, place.value) for place in [*usual, *elsewhere]]
-    first = models[: len(usual)] if usual and select is None else models
-    found = choose(first, select)
+    usual, elsewhere = model_places(stored.root)
+    models = [(place.path, place) for place in [*usual, *elsewhere]]
+    found = choose(models[: len(usual)] if usual and select is None else models, select)
+    places = [place for _, place in models]
     if found is None:
-        raise UnsupportedModelError("the file holds no tree model")
-    path = next(name for name, one in models if one is found)
-    name = model_class(found) or ""
-    if name not in MODELS:
-        raise UnsupportedModelError(f"treeaudit does not read models of class {name}")
+        raise UnsupportedModelError(
+            f"the file holds {described(stored.root, places)}; it is no tree model"
+        )
+    name, path = model_class(found.value) or "", found.path
     source = replace(source, format=stored.format, inside=path, estimator=name)
-    forest = MODELS[name](found, path, source)
+    try:
+        if name not in MODELS:
+            raise UnsupportedModelError(f"treeaudit does not read R models of class {name}")
+        forest = MODELS[name](found.value, path, source)
+    except UnsupportedModelError as error:
+        raise UnsupportedModelError(
+            f"{error}; the file holds {described(stored.root, places)}"
+        ) from None
     others = {one: one or "the file itself" for one, _ in models if one != path}
-    return replace(forest, others=others)
+    own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
+    extras = own.beside(find_extras(stored.root, places, forest))
+    return replace(forest, others=others, extras=extras)
+
+
+def extras_of(root: RObject, forest: Forest | None) -> Extras:
+    """Return what a file gives away beside the trees of all its models."""
+    usual, elsewhere = model_places(root)
+    return find_extras(root, [*usual, *elsewhere], forest)
+
+
+def described(root: RObject, models: Sequence[Place]) -> str:
+    """Say what an R object is, and what of people lies inside."""
+    cls = f"an R object of class {bare(root.classes[0])}" if root.classes else f"an R {root.kind}"
+    people = find_extras(root, models, None).only(frozenset(("records", "labels", "out-of-bag")))
+    if not people.found:
+        return cls
+    first, n = people.found[0], len(people.found) - 1
+    more = f" and {n:,} more of the training data" if n else ""
+    says = re.split(r" \(|, ", first.says)[0]
+    return f"{cls} with {says} ({bare(first.where)}){more}"
 
 
 def parse(content: Content, limits: Limits) -> Stored:

@@ -4,27 +4,23 @@ The numbers are those of R's ``serialize.c``. A step is a generator that yields 
 """
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from mmap import mmap
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
 from treeaudit.readers.limits import Allowance, Deepest, Limits
+from treeaudit.readers.r.altrep import expanded
 from treeaudit.readers.r.objects import CALLS, RObject
-from treeaudit.readers.r.streams import KINDS, Ascii, Binary, Stream, damaged
+from treeaudit.readers.r.streams import Ascii, Stream, damaged
 
 Step = Generator["RObject | Step", RObject, RObject]
 
-_HEADS = {b"X\n": ">", b"B\n": "", b"A\n": ""}
-_SAVED = re.compile(rb"RD([XAB])([23])\n")
+_SAVED = re.compile(rb"RD[XAB][23]\n")
 _OLD = re.compile(rb"RD[XAB]1\n|(XDR|ASC|BIN)\n")
-_VECTORS = {10: "logical", 13: "integer", 14: "double", 15: "complex", 24: "raw"}
+_ASCII = re.compile(rb"A\n\d{1,6}\n\d{1,7}\n\d{1,7}\n")
+_NUMBERS = {10: "logical", 13: "integer", 14: "double", 15: "complex", 24: "raw"}
 _CALLS = {2: "pairlist", 6: "language", 17: "dots"}
-_LISTS = {19: "list", 20: "expression"}
 _SINGLE = {
     254: "null",
     253: "global",
@@ -35,13 +31,15 @@ _SINGLE = {
     241: "base",
 }
 _NAMED = {247: "persistent", 248: "package", 249: "namespace"}
-_STRING, _TEXT, _SYMBOL, _ENVIRONMENT, _CLOSURE, _PROMISE = 16, 9, 1, 4, 3, 5
-_BYTECODE, _POINTER, _WEAK, _S4, _ALTREP, _REFERENCE = 21, 22, 23, 25, 238, 255
-_DEFINED, _REPEATED, _CELLS = 244, 243, {2: 2, 6: 6, 239: 2, 240: 6}
+# Objects of fixed parts, in the order of the file; the first, an environment, may be left out.
+_PARTS = {
+    3: ("closure", ("environment", "formals", "body")),
+    5: ("promise", ("environment", "value", "expression")),
+}
 _HAS_ATTRIBUTES, _HAS_TAG, _ACTIVE = 1 << 9, 1 << 10, 1 << 27
 _BYTES, _LATIN1, _UTF8 = 1 << 13, 1 << 14, 1 << 15
 # Bytes of Python objects: a record, an entry of a list, and one of a dictionary.
-_RECORD, _ENTRY, _KEYED = 144, 8, 112
+_RECORD, _ENTRY, _KEYED = 144, 16, 112
 _CODE_PAGES = re.compile(r"(iso|latin|cp|windows|koi8|euc|gb|big5|shift)[\w-]{1,12}", re.IGNORECASE)
 _MOST_NAME = 1 << 16
 
@@ -50,56 +48,48 @@ _MOST_NAME = 1 << 16
 class Stored:
     """What an R file holds."""
 
-    root: RObject  # of a file with several objects, a list of them with their names
+    root: RObject  # Of a file with several objects, a list of them with their names
     format: str  # "r-rds" or "r-rdata"
-    version: int  # of the serialisation
-    written_by: str  # the version of R
+    version: str  # Of R
 
 
 def is_r(data: bytes | mmap) -> bool:
     """Return whether bytes begin as R's serialisation does."""
     head = bytes(data[:32])
-    if _SAVED.match(head) or _OLD.match(head):
+    if _SAVED.match(head) or _OLD.match(head) or _ASCII.match(head):
         return True
-    if head[:2] == b"A\n":
-        return re.match(rb"A\n\d{1,6}\n\d{1,7}\n\d{1,7}\n", head) is not None
-    if head[:2] not in _HEADS or len(head) < 14:
-        return False
-    # The version, and those of R that wrote it and can read it: less than 256.0.0.
-    return all(0 in (head[at], head[at + 3]) for at in (2, 6, 10))
+    # The version, and those of R that wrote it and can read it, in one of two orders.
+    few = all(0 in (head[at], head[at + 3]) for at in (2, 6, 10)) if len(head) > 13 else False
+    return head[:2] in (b"X\n", b"B\n") and few
 
 
 def read_r(data: bytes | mmap, limits: Limits) -> Stored:
     """Read the R objects of an unpacked file."""
-    at = 0
     saved = _SAVED.match(data)
-    if saved is not None:
-        at = saved.end()
-    elif _OLD.match(data):
+    if _OLD.match(data):
         raise UnsupportedModelError(
             "the file has R's workspace format of before 2001: load it in R and save it again"
         )
-    reader = _Reader(_stream(data, at), limits.objects(len(data)))
+    reader = _Reader(_stream(data, saved.end() if saved else 0), limits.objects(len(data)))
     root = reader.run()
     if left := reader.stream.left():
         damaged(f"{left:,} bytes follow its end")
-    if saved is not None:
-        if root.kind not in ("pairlist", "null"):
-            damaged("a workspace holds no list of objects")
+    if saved and root.kind not in ("pairlist", "null"):
+        damaged("a workspace holds no list of objects")
+    if saved:
         root = RObject("list", root.values or [], root.attributes)
-    return Stored(root, "r-rds" if saved is None else "r-rdata", reader.version, reader.written_by)
+    return Stored(root, "r-rdata" if saved else "r-rds", reader.version)
 
 
 def _stream(data: bytes | mmap, at: int) -> Stream:
-    head = bytes(data[at : at + 2])
-    if head == b"A\n":
-        return Ascii(data, at + 2)
-    order = _HEADS.get(head)
-    if order is None:
-        damaged("it does not begin as R's serialisation does")
-    if not order:
-        order = "<" if data[at + 2 : at + 3] != b"\0" else ">"
-    return Binary(data, at + 2, order)
+    match bytes(data[at : at + 2]):
+        case b"A\n":
+            return Ascii(data, at + 2)
+        case b"X\n":
+            return Stream(data, at + 2, ">")
+        case b"B\n":
+            return Stream(data, at + 2, ">" if data[at + 2 : at + 3] == b"\0" else "<")
+    damaged("it does not begin as R's serialisation does")
 
 
 class _Reader:
@@ -111,16 +101,14 @@ class _Reader:
             room,
             "the file has more R objects than treeaudit takes in: allow more with --max-bytes",
         )
-        self.version = stream.integer()
-        self.written_by = ".".join(str(n) for n in stream.integer().to_bytes(4, "big", signed=True))
-        self.written_by = self.written_by.removeprefix("0.")
+        version = stream.integer()
+        self.version = ".".join(map(str, stream.integer().to_bytes(4, "big", signed=True)[1:]))
         stream.integer()
-        native = b"UTF-8"
-        if self.version == 3:
-            native = stream.text(self._length("a name of an encoding", 64))
-        elif self.version != 2:
-            damaged(f"it has version {self.version} of R's serialisation, and 2 and 3 are known")
-        name = native.decode("ascii", "replace")
+        name = ""
+        if version == 3:
+            name = stream.text(self._length("a name of an encoding", 64)).decode("ascii", "replace")
+        elif version != 2:
+            damaged(f"it has version {version:,} of R's serialisation, and 2 and 3 are known")
         self._native = name if _CODE_PAGES.fullmatch(name) else "utf-8"
         self._refs: list[RObject] = []
         self._known: dict[tuple[int, bytes], str] = {}
@@ -128,29 +116,23 @@ class _Reader:
 
     def run(self) -> RObject:
         """Read the object, with a stack of the steps that wait for another."""
-        first = self._item()
-        if isinstance(first, RObject):
-            return first
-        stack, result = [first], None
-        while True:
+        part = self._item()
+        stack: list[Step] = []
+        while stack or not isinstance(part, RObject):
             try:
-                part = stack[-1].send(result)  # type: ignore[arg-type]
+                if isinstance(part, RObject):
+                    part = stack[-1].send(part)
+                else:
+                    stack.append(part)
+                    part = next(part)
             except StopIteration as done:
                 stack.pop()
-                result = done.value
-                if not stack:
-                    root: RObject = done.value
-                    return root
-                continue
-            if isinstance(part, RObject):
-                result = part
-                continue
-            if len(stack) == Deepest.r:
+                part = done.value
+            if len(stack) > Deepest.r:
                 raise ModelTooLargeError(
                     f"the file has more than {Deepest.r:,} R objects in one another"
                 )
-            stack.append(part)
-            result = None
+        return part
 
     def _item(self) -> RObject | Step:
         """Return the next object, or the step that reads it."""
@@ -160,95 +142,112 @@ class _Reader:
         code = flags & 255
         if code in self._single:
             return self._single[code]
-        if code == _REFERENCE:
+        if code == 255:
             number = (flags & 0xFFFFFFFF) >> 8 or self.stream.integer()
             if not 0 < number <= len(self._refs):
                 damaged(f"it refers to object {number:,}, and {len(self._refs):,} came before")
             return self._refs[number - 1]
         self.room.take(_RECORD)
-        if code in _VECTORS or code in (_STRING, _TEXT, 7, 8):
-            made = self._leaf(code, flags)
-            return self._with_attributes(made) if flags & _HAS_ATTRIBUTES else made
-        if code in _CALLS:
-            return self._cells(_CALLS[code], flags)
-        if code in _LISTS:
-            return self._list(_LISTS[code], flags)
-        if code in _NAMED:
-            return self._names(_NAMED[code])
-        step = _STEPS.get(code)
-        if step is None:
-            damaged(f"object type {code} before byte {self.stream.at:,} is not one of R's")
-        return step(self, flags)
+        match code:
+            case 2 | 6 | 17:
+                return self._cells(_CALLS[code], flags)
+            case 3 | 5:
+                return self._parts(*_PARTS[code], flags)
+            case 4:
+                return self._environment()
+            case 19 | 20:
+                return self._list("list" if code == 19 else "expression", flags)
+            case 21:
+                self._length("bytecode")
+                return self._with_attributes(self._code({}), flags)
+            case 22:
+                return self._with_attributes(self._pointer(), flags)
+            case 238:
+                return self._altrep()
+        made = self._leaf(code, flags)
+        if code in (1, 23, 247, 248, 249):
+            self._refs.append(made)
+        attributes = flags & _HAS_ATTRIBUTES and code not in (1, 7, 8, 247, 248, 249)
+        return self._with_attributes(made, flags) if attributes else made
 
     def _leaf(self, code: int, flags: int) -> RObject:
-        """Return a vector of numbers or texts, without its attributes."""
-        if code in _VECTORS:
-            kind = _VECTORS[code]
-            return RObject(kind, self._vector(kind, self._length()))
-        if code == _STRING:
-            return RObject("string", self._strings(self._length()))
-        if code == _TEXT:
-            return RObject("char", self._string(flags))
-        name = self.stream.text(self._length("a name", _MOST_NAME))
-        return RObject("special" if code == 7 else "builtin", name.decode("ascii", "replace"))
-
-    def _vector(self, kind: str, n: int) -> NDArray[Any]:
-        made = self.stream.vector(kind, n)
-        if made.base is None or isinstance(self.stream, Ascii):
-            self.room.take(made.nbytes)
-        return made
+        """Return what holds no other object but attributes."""
+        match code:
+            case 1:
+                if (flags := self.stream.integer()) & 255 != 9:
+                    damaged(f"a symbol without a name before byte {self.stream.at:,}")
+                return RObject("symbol", self._string(flags) or "NA")
+            case 7 | 8:
+                name = self.stream.text(self._length("a name", _MOST_NAME))
+                return RObject("special" if code == 7 else "builtin", name.decode("latin-1"))
+            case 9:
+                return RObject("char", self._string(flags))
+            case 10 | 13 | 14 | 15 | 24:
+                kind = _NUMBERS[code]
+                made = self.stream.vector(kind, self._length())
+                self.room.take(made.nbytes if isinstance(self.stream, Ascii) else 0)
+                return RObject(kind, made)
+            case 16:
+                return RObject("string", self._strings(self._length()))
+            case 23:
+                return RObject("weakref")
+            case 25:
+                return RObject("s4")
+            case 247 | 248 | 249:
+                if self.stream.integer():
+                    damaged(f"the names before byte {self.stream.at:,} have names")
+                names = self._strings(self._length("a list of names", _MOST_NAME))
+                return RObject(_NAMED[code], names)
+        damaged(f"object type {code} before byte {self.stream.at:,} is not one of R's")
 
     def _strings(self, n: int) -> list[str | None]:
         self.stream.fits(n, 8)
         self.room.take(n * _ENTRY)
-        made: list[str | None] = [None] * n
-        integer, string = self.stream.integer, self._string
-        for i in range(n):
-            flags = integer()
-            if flags & 255 != _TEXT:
+        made = []
+        for _ in range(n):
+            if (flags := self.stream.integer()) & 255 != 9:
                 damaged(f"no text is where one has to be, before byte {self.stream.at:,}")
-            made[i] = string(flags)
+            made.append(self._string(flags))
         return made
 
     def _string(self, flags: int) -> str | None:
-        """Return the text of a CHARSXP; its encoding is in the flags."""
+        """Return a text; its encoding is in the flags."""
         n = self.stream.integer()
+        if n < -1:
+            damaged(f"a text of {n} bytes before byte {self.stream.at:,}")
         if n == -1:
             return None
-        if n < 0:
-            damaged(f"a text of {n} bytes before byte {self.stream.at:,}")
         raw = self.stream.text(n)
         marks = flags & (_BYTES | _LATIN1 | _UTF8)
         text = self._known.get((marks, raw))
         if text is None:
-            coding = self._native
-            if marks:
-                coding = "utf-8" if marks & _UTF8 else "latin-1" if marks & _LATIN1 else "ascii"
+            coding = {0: self._native, _LATIN1: "latin-1", _BYTES: "ascii"}.get(marks, "utf-8")
+            self.room.take(4 * n + _KEYED)
             try:
                 text = raw.decode(coding)
             except (UnicodeDecodeError, LookupError):
-                text = raw.decode("ascii" if marks & _BYTES else "utf-8", "backslashreplace")
-            self.room.take(4 * n + _KEYED)
+                text = raw.decode("ascii" if marks == _BYTES else "utf-8", "backslashreplace")
             self._known[marks, raw] = text
         return text
 
     def _length(self, what: str = "a vector", most: int = 1 << 52) -> int:
         n = self.stream.integer()
         if n == -1 and what == "a vector":
-            high, low = self.stream.integer(), self.stream.integer()
-            n = (high << 32) + (low & 0xFFFFFFFF)
+            n = (self.stream.integer() << 32) + (self.stream.integer() & 0xFFFFFFFF)
         if not 0 <= n <= most:
             damaged(f"{what} of {n:,} elements before byte {self.stream.at:,}")
         return n
 
-    def _with_attributes(self, made: RObject) -> Step:
-        """Add the attributes that follow: the first of a name holds in R."""
-        cells = yield self._item()
-        if cells.kind == "pairlist":
-            made.attributes = self._keyed(cells)
-        elif cells.kind != "null":
-            damaged(f"attributes before byte {self.stream.at:,} are no list")
-        return made
+    def _with_attributes(self, made: RObject | Step, flags: int) -> Step:
+        """Add the attributes that follow an object, if its flags say so."""
+        one = made if isinstance(made, RObject) else (yield made)
+        if flags & _HAS_ATTRIBUTES:
+            cells = yield self._item()
+            if cells.kind == "pairlist":
+                one.attributes = self._keyed(cells)
+            elif cells.kind != "null":
+                damaged(f"attributes before byte {self.stream.at:,} are no list")
+        return one
 
     def _keyed(self, *lists: RObject) -> dict[str, RObject]:
         """Return tagged cells by their tags; what has the tag of another is kept beside it."""
@@ -257,168 +256,75 @@ class _Reader:
             self.room.take(len(cells) * _KEYED)
             tags = cells.names or [""] * len(cells)
             for tag, value in zip(tags, cells.values, strict=True):
-                key = tag if tag not in keyed else f"{tag} ({len(keyed)})"
-                keyed[key] = value
+                keyed[tag if tag not in keyed else f"{tag} ({len(keyed)})"] = value
         return keyed
 
     def _list(self, kind: str, flags: int) -> Step:
         n = self._length()
         self.stream.fits(n, 4)
-        self.room.take(n * _ENTRY)
+        self.room.take(n * 2 * _ENTRY)
         made = RObject(kind, [])
         for _ in range(n):
             made.values.append((yield self._item()))
-        if flags & _HAS_ATTRIBUTES:
-            yield self._with_attributes(made)
-        return made
+        return (yield self._with_attributes(made, flags))
 
     def _cells(self, kind: str, flags: int) -> Step:
         """Read a pairlist or call, along its cells and not down into them."""
         made = RObject(kind, [])
         tags: list[str | None] = []
-        attributes: dict[str, RObject] = {}
         active: list[str] = []
-        while True:
-            self.room.take(3 * _ENTRY)
-            if flags & _HAS_ATTRIBUTES:
-                holder = RObject(kind)
-                yield self._with_attributes(holder)
-                where = f" of cell {len(tags) + 1}" if tags else ""
-                attributes |= {f"{key}{where}": one for key, one in holder.attributes.items()}
+        attributes: dict[str, RObject] = {}
+        while flags & 255 in _CALLS:
+            self.room.take(4 * _ENTRY)
+            held = yield self._with_attributes(RObject(kind), flags)
+            where = f" of cell {len(tags) + 1}" if tags else ""
+            attributes |= {f"{key}{where}": one for key, one in held.attributes.items()}
             tag = (yield self._item()) if flags & _HAS_TAG else None
             tags.append(tag.values if tag is not None and tag.kind == "symbol" else None)
-            made.values.append((yield self._item()))
             if flags & _ACTIVE and tags[-1]:
                 active.append(tags[-1])
+            made.values.append((yield self._item()))
             flags = self.stream.integer()
-            if flags & 255 not in _CALLS:
-                break
         end = yield self._of(flags)
         if end.kind != "null":
             tags.append(None)
             made.values.append(end)
-        if any(tag is not None for tag in tags):
-            self.room.take(_RECORD + len(tags) * _ENTRY)
+        if any(tags):
             attributes = {"names": RObject("string", tags)} | attributes
         made.attributes, made.active = attributes, tuple(active)
         return made
 
-    def _names(self, kind: str) -> RObject:
-        """Read a namespace, a package or what is kept elsewhere, which a file only names."""
-        if self.stream.integer():
-            damaged(f"the names before byte {self.stream.at:,} have names")
-        made = RObject(kind, self._strings(self._length("a list of names", _MOST_NAME)))
-        self._refs.append(made)
+    def _parts(self, kind: str, names: tuple[str, str, str], flags: int) -> Step:
+        made = yield self._with_attributes(RObject(kind), flags)
+        first = (yield self._item()) if flags & _HAS_TAG else self._single[254]
+        second = yield self._item()
+        made.parts = dict(zip(names, (first, second, (yield self._item())), strict=True))
         return made
 
-    def _symbol(self, flags: int) -> RObject:
-        if (flags := self.stream.integer()) & 255 != _TEXT:
-            damaged(f"a symbol without a name before byte {self.stream.at:,}")
-        made = RObject("symbol", self._string(flags) or "NA")
-        self._refs.append(made)
-        return made
-
-    def _environment(self, flags: int) -> Step:
+    def _environment(self) -> Step:
         made = RObject("environment", {}, locked=self.stream.integer() != 0)
         self._refs.append(made)
-        enclosure = yield self._item()
+        made.parts = {"enclosure": (yield self._item())}
         frame = yield self._item()
         table = yield self._item()
-        yield self._with_attributes(made)
+        yield self._with_attributes(made, _HAS_ATTRIBUTES)
         chains = [frame, *(table.values if table.kind == "list" else ())]
         chains = [one for one in chains if one.kind in CALLS]
         made.values = self._keyed(*chains)
         made.active = tuple(name for one in chains for name in one.active)
-        made.parts = {"enclosure": enclosure}
         return made
 
-    def _three(self, kind: str, parts: tuple[str, str, str], flags: int) -> Step:
-        """Read a closure or a promise: cells, whose tag is the environment."""
-        made = RObject(kind)
-        if flags & _HAS_ATTRIBUTES:
-            yield self._with_attributes(made)
-        environment = (yield self._item()) if flags & _HAS_TAG else self._single[254]
-        first = yield self._item()
-        second = yield self._item()
-        made.parts = dict(zip(parts, (environment, first, second), strict=True))
-        return made
-
-    def _closure(self, flags: int) -> Step:
-        return self._three("closure", ("environment", "formals", "body"), flags)
-
-    def _promise(self, flags: int) -> Step:
-        return self._three("promise", ("environment", "value", "expression"), flags)
-
-    def _pointer(self, flags: int) -> Step:
+    def _pointer(self) -> Step:
         made = RObject("pointer")
         self._refs.append(made)
         protected = yield self._item()
         made.parts = {"protected": protected, "tag": (yield self._item())}
-        if flags & _HAS_ATTRIBUTES:
-            yield self._with_attributes(made)
         return made
 
-    def _weak(self, flags: int) -> RObject | Step:
-        made = RObject("weakref")
-        self._refs.append(made)
-        return self._with_attributes(made) if flags & _HAS_ATTRIBUTES else made
-
-    def _s4(self, flags: int) -> RObject | Step:
-        made = RObject("s4")
-        return self._with_attributes(made) if flags & _HAS_ATTRIBUTES else made
-
-    def _altrep(self, flags: int) -> Step:
-        """Read a vector that R stores in a shorter way."""
+    def _altrep(self) -> Step:
         info = yield self._item()
-        state = yield self._item()
-        made = self._expanded(info, state)
-        return (yield self._with_attributes(made))
-
-    def _expanded(self, info: RObject, state: RObject) -> RObject:
-        names = [
-            one.values
-            for one in (info.values or ())[:2]
-            if info.kind in CALLS and one.kind == "symbol"
-        ]
-        name = names[0] if names else ""
-        if name in ("compact_intseq", "compact_realseq") and state.kind == "double":
-            kind = "integer" if name == "compact_intseq" else "double"
-            return RObject(kind, self._sequence(state, KINDS[kind]))
-        inner = state.values[0] if state.kind in CALLS | {"list"} and state.values else None
-        if (
-            name.startswith("wrap_")
-            and inner is not None
-            and inner.kind == name[5:].replace("real", "double")
-        ):
-            return RObject(inner.kind, inner.values, inner.attributes)
-        if name == "deferred_string" and inner is not None and inner.kind in ("integer", "double"):
-            self.room.take(len(inner) * 80)
-            numbers = inner.values.tolist()
-            if inner.kind == "integer":
-                return RObject("string", [None if n == -(2**31) else str(n) for n in numbers])
-            return RObject("string", [None if n != n else f"{n:.15g}" for n in numbers])
-        return RObject("altrep", names, parts={"state": state})
-
-    def _sequence(self, state: RObject, dtype: str) -> NDArray[Any]:
-        """Return the numbers of a sequence of which a file says length, first and step."""
-        if len(state) != 3 or not np.all(np.abs(state.values) < 2**52):
-            damaged(f"a sequence before byte {self.stream.at:,} has no length, first and step")
-        n, first, step = (float(one) for one in state.values)
-        if n < 0 or not n.is_integer():
-            damaged(f"a sequence of {n:g} elements before byte {self.stream.at:,}")
-        self.room.take(int(n) * 8)
-        made = first + step * np.arange(int(n), dtype=np.float64)
-        if dtype == "i4" and len(made) and max(abs(made[0]), abs(made[-1])) >= 2**31:
-            damaged(f"a sequence before byte {self.stream.at:,} leaves the whole numbers")
-        return made.astype(dtype, copy=False)
-
-    def _bytecode(self, flags: int) -> Step:
-        n = self._length("bytecode")
-        self.stream.fits(n, 0)
-        made = yield self._code({})
-        if flags & _HAS_ATTRIBUTES:
-            yield self._with_attributes(made)
-        return made
+        made = expanded(info, (yield self._item()), self.room)
+        return (yield self._with_attributes(made, _HAS_ATTRIBUTES))
 
     def _code(self, repeated: dict[int, RObject]) -> Step:
         """Read compiled code as its constants, the first of which is what was compiled."""
@@ -429,69 +335,28 @@ class _Reader:
         made = RObject("bytecode", [])
         for _ in range(n):
             code = self.stream.integer()
-            if code == _BYTECODE:
-                made.values.append((yield self._code(repeated)))
-            else:
-                made.values.append((yield self._constant(code, repeated)))
+            part = self._code(repeated) if code == 21 else self._constant(code, repeated)
+            made.values.append((yield part))
         return made
 
     def _constant(self, code: int, repeated: dict[int, RObject]) -> RObject | Step:
-        """Return a constant of compiled code; calls that are the same are written once."""
-        if code == _REPEATED:
+        """Return a constant of compiled code; a call that is there again refers to the first."""
+        if code == 243:
             number = self.stream.integer()
             if number not in repeated:
-                damaged(f"compiled code refers to a call that is not there ({number:,})")
+                damaged(f"compiled code refers to call {number:,}, which is not there")
             return repeated[number]
-        if code == _DEFINED or code in _CELLS:
-            return self._call(code, repeated)
-        return self._item()
+        return self._cell(code, repeated) if code in (2, 6, 239, 240, 244) else self._item()
 
-    def _call(self, code: int, repeated: dict[int, RObject]) -> Step:
+    def _cell(self, code: int, repeated: dict[int, RObject]) -> Step:
+        """Read one cell of a call in compiled code: what it holds, and the cells after it."""
+        self.room.take(_RECORD)
         made = RObject("language", [])
-        tags: list[str | None] = []
-        attributes: dict[str, RObject] = {}
-        while True:
-            self.room.take(_RECORD)
-            if code == _DEFINED:
-                if tags:
-                    rest = yield self._call(code, repeated)
-                    break
-                repeated[self.stream.integer()] = made
-                code = self.stream.integer()
-            if code not in _CELLS:
-                rest = yield self._constant(code, repeated)
-                break
-            if not tags:
-                made.kind = _CALLS[_CELLS[code]]
-            if code > _ALTREP:
-                holder = RObject("list")
-                yield self._with_attributes(holder)
-                attributes |= holder.attributes
-            tag = yield self._item()
-            tags.append(tag.values if tag.kind == "symbol" else None)
-            made.values.append((yield self._constant(self.stream.integer(), repeated)))
+        if code == 244:
+            repeated[self.stream.integer()] = made
             code = self.stream.integer()
-        if rest.kind in CALLS:
-            self.room.take(2 * len(rest) * _ENTRY)
-            tags += rest.names or [None] * len(rest)
-            made.values += rest.values
-        elif rest.kind != "null":
-            tags.append(None)
-            made.values.append(rest)
-        if any(tags):
-            attributes = {"names": RObject("string", tags)} | attributes
-        made.attributes = attributes
+        yield self._with_attributes(made, _HAS_ATTRIBUTES if code in (239, 240) else 0)
+        yield self._item()
+        for _ in range(2):
+            made.values.append((yield self._constant(self.stream.integer(), repeated)))
         return made
-
-
-_STEPS: Mapping[int, Callable[[_Reader, int], RObject | Step]] = {
-    _SYMBOL: _Reader._symbol,
-    _ENVIRONMENT: _Reader._environment,
-    _CLOSURE: _Reader._closure,
-    _PROMISE: _Reader._promise,
-    _BYTECODE: _Reader._bytecode,
-    _POINTER: _Reader._pointer,
-    _WEAK: _Reader._weak,
-    _S4: _Reader._s4,
-    _ALTREP: _Reader._altrep,
-}

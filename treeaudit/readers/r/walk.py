@@ -33,6 +33,11 @@ class Place:
     name: str = ""
 
     @property
+    def step(self) -> str:
+        """The last step of the way, such as ``$frame``."""
+        return f"{self.before}…{self.after}" if self.before else self.after
+
+    @property
     def path(self) -> str:
         """The way in R syntax, such as ``attr($terms,".Environment")$train``; empty at the top."""
         head, tail, size = deque[str](), deque[str](), 0
@@ -44,13 +49,6 @@ class Place:
             place = place.above
         text = ("…" if place is not None else "") + "".join((*head, *tail))
         return text if len(text) <= _LONGEST_PATH else text[: _LONGEST_PATH - 1] + "…"
-
-    def inside(self, other: RObject) -> bool:
-        """Return whether the way leads through an object."""
-        place = self.above
-        while place is not None and place.value is not other:
-            place = place.above
-        return place is not None
 
 
 def walk(root: RObject) -> Iterator[Place]:
