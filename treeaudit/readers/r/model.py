@@ -7,17 +7,23 @@ from dataclasses import replace
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import KINDS, Extras, Source
+from treeaudit.readers.boosters import reading
 from treeaudit.readers.choice import choose
 from treeaudit.readers.limits import Limits, bare
 from treeaudit.readers.open import Content
+from treeaudit.readers.r import random_forest, ranger, rpart
 from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
 from treeaudit.readers.r.walk import Place
 
-MODELS: Mapping[str, Callable[[RObject, str, Source], Forest]] = {}
-"""How a model of each class is read: from the object, the way to it, and its source."""
+MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
+    "rpart": rpart.read,
+    "randomForest": random_forest.read,
+    "ranger": ranger.read,
+}
+"""How a model of each class is read: from the object and its source."""
 
 
 def matches(content: Content) -> bool:
@@ -41,7 +47,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     try:
         if name not in MODELS:
             raise UnsupportedModelError(f"treeaudit does not read R models of class {name}")
-        forest = MODELS[name](found.value, path, source)
+        with reading(f"the {name} object is damaged"):
+            forest = MODELS[name](found.value, source)
     except UnsupportedModelError as error:
         raise UnsupportedModelError(
             f"{error}; the file holds {described(stored.root, places)}"
