@@ -26,6 +26,7 @@ from treeaudit.readers.r import model as r
 from treeaudit.readers.r.outline import largest
 from treeaudit.readers.r.outline import outline as outline_of_r
 from treeaudit.readers.r.serialisation import Stored
+from treeaudit.readers.r.walk import walk as walk_r
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.sklearn.model_ref import elements
@@ -161,13 +162,14 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
 
 
 def _of_r(contents: Contents, stored: Stored, forest: Forest | None) -> Contents:
+    places = list(walk_r(stored.root))
     return replace(
         contents,
         format=stored.format,
         versions=(f"R {stored.version}",),
         outline=outline_of_r(stored.root),
-        arrays=largest(stored.root, _LARGEST, _WORTH_LISTING),
-        leftovers=r.extras_of(stored.root, forest).found,
+        arrays=largest(places, _LARGEST, _WORTH_LISTING),
+        leftovers=r.extras_of(places, forest).found,
     )
 
 

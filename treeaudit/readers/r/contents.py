@@ -17,7 +17,7 @@ from treeaudit.readers.r.beyond import beyond
 from treeaudit.readers.r.code import code
 from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject
-from treeaudit.readers.r.walk import Place, walk
+from treeaudit.readers.r.walk import Place
 from treeaudit.readers.residual.extra_content import few
 
 _MANY, _SHOWN = 100, 5
@@ -68,9 +68,8 @@ def frames(places: Sequence[Place]) -> Iterator[Frame]:
             yield Frame(place, rows, labels)
 
 
-def find_extras(root: RObject, models: Sequence[Place], forest: Forest | None) -> Extras:
+def find_extras(places: Sequence[Place], models: Sequence[Place], forest: Forest | None) -> Extras:
     """Return what a file gives away beside the trees of its models, with the way to it."""
-    places = list(walk(root))
     claimed: set[int] = set()
     found = [*_tables_and_rows(places, forest, claimed)]
     for place in places:
@@ -114,11 +113,12 @@ def _tables_and_rows(
 
 def _lengths(places: Sequence[Place]) -> set[int]:
     """Return how long elements are that have an entry for each training row."""
-    return {
-        _rows(place.value)
-        for place in places
-        if place.name in _KINDS and place.above is not None and place.above.value.classes
-    }
+    found: set[int] = set()
+    for place in places:
+        if place.name in _KINDS and place.above is not None and place.above.value.classes:
+            value = place.value
+            found.update(map(_rows, value.values if value.kind == "list" else [value]))
+    return found
 
 
 def _table(one: Frame, columns: list[str]) -> Extra:
