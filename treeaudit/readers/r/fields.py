@@ -21,7 +21,9 @@ from treeaudit.readers.residual.targets import single_targets
 Sides = tuple[Sequence[int], Sequence[int]]
 """The codes of categories that lead to the left, and to the right."""
 
-_CONTROL = "minsplit minbucket cp maxdepth mtry ntree min.node.size max.depth splitrule num.trees"
+_CONTROL = (
+    "method minsplit minbucket cp maxdepth mtry ntree min.node.size max.depth splitrule num.trees"
+)
 
 
 def part(of: RObject, *way: str) -> RObject:

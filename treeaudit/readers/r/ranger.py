@@ -62,7 +62,7 @@ def read(model: RObject, source: Source) -> Forest:
     # The levels of columns that are split by sets are not kept: those that a bit names are counted.
     for i in sorted(by_set - {i for i, name in enumerate(names) if name in levels}):
         most = max((_highest(a, s, i) for a, s in zip(asked, split, strict=True)), default=0)
-        levels[names[i]] = [f"level {k + 1}" for k in range(most + 1)]
+        levels[names[i]] = list(unnamed(most + 1))
 
     def build(i: int) -> Tree:
         sides = items(children[i])
@@ -138,6 +138,11 @@ def _levels(forest: RObject, names: Sequence[str]) -> dict[str, list[str]]:
     stored = optional(forest, "covariate.levels")
     held = [] if stored is None else [texts(one) for one in items(stored)]
     return {name: one for name, one in zip(names, held, strict=False) if one}
+
+
+def unnamed(n: int) -> tuple[str, ...]:
+    """Return what stands for the levels of a column whose file has their numbers alone."""
+    return tuple(f"level {k + 1}" for k in range(n))
 
 
 def _highest(asked: RObject, split: RObject, feature: int) -> int:

@@ -71,7 +71,7 @@ def read(model: RObject, source: Source) -> Forest:
         extras=extras_of((tree,), means=means) if numeric else Extras(),
         warnings=stored.warnings,
         source=replace(
-            source, library="rpart", parameters=parameters_of(optional(model, "control"))
+            source, library="rpart", parameters=parameters_of(optional(model, "control"), model)
         ),
     )
 
@@ -112,8 +112,9 @@ def read_rpart(model: RObject) -> Stored:
             values, weights = values * found.per_weight, weights / found.per_weight
             values = np.rint(values)
     alike = bool(np.all(np.abs(weight - people) <= _ROUNDING * (1 + weight)))
-    spread = None
-    if alike and scalar(optional(model, "method")) == "anova":
+    # A released tree keeps no deviances.
+    spread, deviance = None, part(frame, "dev").numbers()
+    if alike and scalar(optional(model, "method")) == "anova" and not np.isnan(deviance).all():
         spread = np.sqrt(np.maximum(numbers(part(frame, "dev"), n), 0) / np.maximum(people, 1))
     numeric = values if classes is None else None
     tree = binary(

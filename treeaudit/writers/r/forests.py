@@ -7,11 +7,13 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.objects import RObject
+from treeaudit.readers.r.ranger import unnamed
 from treeaudit.writers.r.binary import Binary, binary
-from treeaudit.writers.r.encode import NULL, matrix, named, numbers, texts
+from treeaudit.writers.r.encode import NULL, call, matrix, named, numbers, texts
 
 _MOST_CATEGORIES = 53
 """Categories that go left are the bits of a double."""
+_ROUNDING = 1e-9
 
 
 def random_forest(forest: Forest) -> RObject:
@@ -74,6 +76,8 @@ def random_forest(forest: Forest) -> RObject:
         "ntree": numbers("double", [n_trees]),
         "forest": named(parts),
     }
+    if forest.records_are == "bootstrap":
+        whole["call"] = call("randomForest")  # without an argument that says otherwise
     kept = {name: one for name, one in whole.items() if one is not NULL}
     return named(kept, **{"class": texts(["randomForest"])})
 
@@ -160,6 +164,9 @@ def ranger(forest: Forest) -> RObject:
         "importance.mode": texts(["none"]),
         "forest": inside,
     }
+    if forest.n_records is not None and forest.records_are == "bootstrap":
+        whole["num.samples"] = numbers("integer", [forest.n_records])
+        whole["replace"] = numbers("logical", [True])
     return named(whole, **{"class": texts(["ranger"])})
 
 
@@ -172,13 +179,17 @@ def _classes(schema: Schema) -> dict[str, RObject]:
 
 
 def _levels(schema: Schema) -> dict[str, RObject]:
-    if all(one.categories is None for one in schema.features):
+    """Return the levels of factors, of models that keep them; others have numbers alone."""
+    levels = [one.categories for one in schema.features]
+    if not any(each is not None and each != unnamed(len(each)) for each in levels):
         return {}
-    levels = (NULL if one.categories is None else texts(one.categories) for one in schema.features)
-    return {"covariate.levels": RObject("list", list(levels))}
+    kept = (NULL if each is None else texts(each) for each in levels)
+    return {"covariate.levels": RObject("list", list(kept))}
 
 
 def _shares(tree: Tree, shape: Binary, node: int) -> RObject:
     if not shape.leaf[node] or tree.counts is None:
         return numbers("double", np.zeros(0))
-    return numbers("double", tree.counts[node] / tree.counts[node].sum())
+    counts, total = tree.counts[node], tree.counts[node].sum()
+    # What are shares already would be off by rounding each time that the file is written.
+    return numbers("double", counts if abs(total - 1) < _ROUNDING else counts / total)

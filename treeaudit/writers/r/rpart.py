@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from treeaudit.arrays import Wide
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
@@ -23,6 +23,10 @@ def rpart(forest: Forest) -> RObject:
     """Return the object of an rpart tree."""
     (tree,) = forest.trees
     shape, schema = binary(tree), forest.schema
+    if schema.classes is None and forest.source.parameters.get("method", "anova") != "anova":
+        raise UnsupportedModelError(
+            "rates (method poisson or exp) are not written for R: treeaudit writes it as .json"
+        )
     order = shape.preorder()
     number = np.ones(tree.n_nodes, dtype=np.int64)
     for node in order:
@@ -37,6 +41,7 @@ def rpart(forest: Forest) -> RObject:
         "terms": _terms(schema),
         "method": texts(["anova" if schema.classes is None else "class"]),
         "control": named({name: _number(value) for name, value in _CONTROL.items()}),
+        **({} if forest.class_weights is None else {"parms": _priors(forest, tree)}),
         "numresp": numbers("integer", [1 if schema.classes is None else len(schema.classes) + 2]),
         "splits": splits,
         "csplit": categories,
@@ -83,8 +88,9 @@ def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: 
         assert tree.counts is not None  # noqa: S101  # a tree of classes
         counts = tree.counts[order]
         weight = counts.sum(axis=1, keepdims=True)
-        label = counts.argmax(axis=1) + 1.0
-        share = counts / weight
+        priors = _class_weights(forest)
+        share = counts * priors / np.maximum((counts * priors).sum(axis=1, keepdims=True), 1e-300)
+        label = share.argmax(axis=1) + 1.0
         whole = weight / weight[0]
         columns |= {
             "wt": numbers("double", weight[:, 0]),
@@ -93,6 +99,19 @@ def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: 
         }
     rows = numbers("integer", number[order])
     return named(columns, **{"row.names": rows, "class": texts(["data.frame"])})
+
+
+def _class_weights(forest: Forest) -> Float:
+    """Return what a person of each class counts."""
+    stored = None if forest.class_weights is None else forest.class_weights[0]
+    return np.ones(len(forest.schema.classes or ())) if stored is None else np.array(stored)
+
+
+def _priors(forest: Forest, tree: Tree) -> RObject:
+    """Return the shares that everybody's classes are taken to have."""
+    assert tree.counts is not None  # noqa: S101  # _frame() asked
+    root = tree.counts[0] * _class_weights(forest)
+    return named({"prior": numbers("double", root / root.sum())})
 
 
 def _splits(shape: Binary, order: list[int], schema: Schema) -> tuple[RObject, RObject]:
