@@ -11,7 +11,7 @@ from treeaudit.readers.boosters import reading
 from treeaudit.readers.choice import choose
 from treeaudit.readers.limits import Limits, bare
 from treeaudit.readers.open import Content
-from treeaudit.readers.r import random_forest, ranger, rpart
+from treeaudit.readers.r import gbm, ipred, party, partykit, random_forest, ranger, rpart, tree
 from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
@@ -22,6 +22,15 @@ MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
     "rpart": rpart.read,
     "randomForest": random_forest.read,
     "ranger": ranger.read,
+    "gbm": gbm.read,
+    "tree": tree.read,
+    "party": partykit.read,
+    "cforest": partykit.read_forest,
+    "BinaryTree": party.read,
+    "RandomForest": party.read_forest,
+    "classbagg": ipred.read,
+    "regbagg": ipred.read,
+    "survbagg": ipred.read,
 }
 """How a model of each class is read: from the object and its source."""
 
