@@ -13,15 +13,12 @@ from treeaudit.people.predict.predictions import answered_numbers, answered_shar
 
 FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", "")) / "r"
 MANIFEST = FOLDER / "manifest.json"
-FILES = (
-    {
-        one["file"]: one
-        for one in json.loads(MANIFEST.read_text(encoding="utf-8"))["files"]
-        if not one["file"].startswith("xgb_save")
-    }
+STATED = (
+    json.loads(MANIFEST.read_text(encoding="utf-8"))["files"]
     if os.environ.get("TREEAUDIT_MODELS") and MANIFEST.is_file()
-    else {}
+    else []
 )
+FILES = {one["file"]: one for one in STATED if not one["file"].startswith("xgb_save")}
 WITHOUT = {
     "rpart_butchered_hand.rds": "a level that nobody in a node had follows a surrogate split",
     "ranger_quantreg.rds": "quantiles are answered by rows, not by leaves",

@@ -57,11 +57,8 @@ def read(model: RObject, source: Source) -> Forest:
     people = all(one.n_records is not None and one.n_records[0] == drawn for one in trees)
     if not people:
         trees = [replace(one, n_records=None) for one in trees]
-    settings = {
-        "distribution": distribution,
-        "initF": start if distribution in _ADDED_UP else None,
-        "bag.fraction": share,
-    }
+    start = scalar(part(model, "initF")) if distribution in _ADDED_UP else None
+    settings = {"distribution": distribution, "initF": start, "bag.fraction": share}
     return Forest(
         trees=tuple(trees),
         schema=schema_of(names, levels, classes, str(scalar(optional(model, "response.name")))),
@@ -123,8 +120,8 @@ def _tree(
     told = bool(np.all((weight == np.rint(weight)) & (weight >= 0)))
     # The leaf for missing values repeats the node above it where nobody has none.
     inner = np.flatnonzero(asked >= 0)
-    left, right, missing = (side[inner] for side in sides)
-    gone = weight[inner] - weight[left] - weight[right]
+    no, yes, missing = (side[inner] for side in sides)
+    gone = weight[inner] - weight[no] - weight[yes]
     told = told and bool(np.all((gone == weight[missing]) | (gone == 0)))
     weight[missing] = gone
     return grown.tree(
