@@ -102,7 +102,7 @@ def _tree(
         me = grown.add(parent, feature, **edge)  # type: ignore[arg-type]  # as made below
         if (own := int(asked[at])) < 0:
             continue
-        left, right, missing = (int(side[at]) for side in sides)
+        left, right, gap = (int(side[at]) for side in sides)
         edges: list[dict[str, object]]
         if names[own] in levels:
             code = int(split[at])
@@ -113,7 +113,7 @@ def _tree(
             bound = float(below(split[at]))
             edges = [{"high": bound}, {"low": bound}]
         edges.append({"codes": (), "missing": True})
-        ways_on = zip((left, right, missing), edges, strict=True)
+        ways_on = zip((left, right, gap), edges, strict=True)
         todo += [(child, me, own, one) for child, one in ways_on][::-1]
     if len(order) != n:
         raise ReadError("it has nodes that do not hang on its root")

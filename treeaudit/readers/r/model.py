@@ -11,7 +11,18 @@ from treeaudit.readers.boosters import reading
 from treeaudit.readers.choice import choose
 from treeaudit.readers.limits import Limits, bare
 from treeaudit.readers.open import Content
-from treeaudit.readers.r import gbm, ipred, party, partykit, random_forest, ranger, rpart, tree
+from treeaudit.readers.r import (
+    boosters,
+    c50,
+    gbm,
+    ipred,
+    party,
+    partykit,
+    random_forest,
+    ranger,
+    rpart,
+    tree,
+)
 from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
@@ -24,6 +35,9 @@ MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
     "ranger": ranger.read,
     "gbm": gbm.read,
     "tree": tree.read,
+    "C5.0": c50.read,
+    "xgb.Booster": boosters.read_xgboost,
+    "lgb.Booster": boosters.read_lightgbm,
     "party": partykit.read,
     "cforest": partykit.read_forest,
     "BinaryTree": party.read,
