@@ -44,14 +44,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
     others = {one: one or "the file itself" for one, _ in models if one != path}
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
-    extras = own.beside(find_extras(places, [*usual, *elsewhere], forest))
+    extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
 
 
 def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
     """Return what a file gives away beside the trees of all its models."""
     usual, elsewhere = model_places(places)
-    return find_extras(places, [*usual, *elsewhere], forest)
+    return find_extras(places, usual or elsewhere, forest)
 
 
 def described(places: Sequence[Place]) -> str:
