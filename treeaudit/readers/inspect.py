@@ -13,7 +13,7 @@ from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Extra, Source
-from treeaudit.readers import read
+from treeaudit.readers import read, uncollected
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show
 from treeaudit.readers.open import open_file
@@ -26,6 +26,7 @@ from treeaudit.readers.r import model as r
 from treeaudit.readers.r.outline import largest
 from treeaudit.readers.r.outline import outline as outline_of_r
 from treeaudit.readers.r.serialisation import Stored
+from treeaudit.readers.r.walk import walk as walk_r
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.sklearn.model_ref import elements
@@ -93,6 +94,7 @@ class Contents:
     names: tuple[Name, ...] = ()
 
 
+@uncollected()
 def describe(
     path: str | os.PathLike[str], *, select: str | None = None, max_bytes: int | None = None
 ) -> Contents:
@@ -161,13 +163,14 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
 
 
 def _of_r(contents: Contents, stored: Stored, forest: Forest | None) -> Contents:
+    places = list(walk_r(stored.root))
     return replace(
         contents,
         format=stored.format,
         versions=(f"R {stored.version}",),
         outline=outline_of_r(stored.root),
-        arrays=largest(stored.root, _LARGEST, _WORTH_LISTING),
-        leftovers=r.extras_of(stored.root, forest).found,
+        arrays=largest(places, _LARGEST, _WORTH_LISTING),
+        leftovers=r.extras_of(places, forest).found,
     )
 
 

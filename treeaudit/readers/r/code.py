@@ -30,6 +30,8 @@ _TAKES_PLACE = re.compile(
 # What calls a function by its name.
 _BY_NAME = frozenset("do.call match.fun get get0 mget lapply sapply vapply Map :: :::".split())
 _CODE = frozenset("closure promise language pairlist dots bytecode".split())
+ACTS = _CODE | {"environment"}
+"""Kinds of objects that code can be found in."""
 
 
 def code(place: Place) -> Iterator[Extra]:
@@ -37,18 +39,18 @@ def code(place: Place) -> Iterator[Extra]:
     value, above = place.value, place.above
     at_top = above is not None and above.above is None and not above.value.classes
     if at_top and value.kind == "closure" and _TAKES_PLACE.fullmatch(place.name):
-        yield _found(place, f"a function that takes the place of R's {place.name}")
+        yield _acts(place, f"a function that takes the place of R's {place.name}")
     # Classes of R6 have active bindings of their own.
     if value.active and value.kind == "environment" and ".__enclos_env__" not in value.values:
         names = ", ".join(bare(name, 40) for name in value.active[:5])
-        yield _found(place, f"functions that run when they are looked at: {names}")
+        yield _acts(place, f"functions that run when they are looked at: {names}")
     whole = above is None or above.value.kind not in _CODE
     called = _called(value) & _REACHES_OUT if whole and value.kind in _CODE else ()
     if called:
-        yield _found(place, f"a {value.kind} that calls {', '.join(sorted(called))}")
+        yield _acts(place, f"a {value.kind} that calls {', '.join(sorted(called))}")
 
 
-def _found(place: Place, says: str) -> Extra:
+def _acts(place: Place, says: str) -> Extra:
     return Extra(kind="code", where=place.path or "the file itself", n=1, says=says)
 
 

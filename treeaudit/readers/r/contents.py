@@ -14,10 +14,10 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import bare
 from treeaudit.readers.r.beyond import beyond
-from treeaudit.readers.r.code import code
+from treeaudit.readers.r.code import ACTS, code
 from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject
-from treeaudit.readers.r.walk import Place, walk
+from treeaudit.readers.r.walk import Place
 from treeaudit.readers.residual.extra_content import few
 
 _MANY, _SHOWN = 100, 5
@@ -42,6 +42,7 @@ _ROWS: Mapping[Kind, Mapping[str, str]] = {
     "targets": {"random.node.values.oob": "a label from its leaf"},
 }
 _KINDS = {name: (kind, says) for kind, names in _ROWS.items() for name, says in names.items()}
+_SEEDS = frozenset((".Random.seed", "seed", "yLimits"))
 # Parts of trees: as long as there are nodes, which may be as many as rows by chance.
 _OF_TREES = frozenset("frame splits csplit cptable forest trees node nodes ensemble".split())
 
@@ -68,13 +69,13 @@ def frames(places: Sequence[Place]) -> Iterator[Frame]:
             yield Frame(place, rows, labels)
 
 
-def find_extras(root: RObject, models: Sequence[Place], forest: Forest | None) -> Extras:
+def find_extras(places: Sequence[Place], models: Sequence[Place], forest: Forest | None) -> Extras:
     """Return what a file gives away beside the trees of its models, with the way to it."""
-    places = list(walk(root))
     claimed: set[int] = set()
     found = [*_tables_and_rows(places, forest, claimed)]
     for place in places:
-        found += (*_seeds(place), *code(place))
+        found += _seeds(place) if place.name in _SEEDS else ()
+        found += code(place) if place.value.kind in ACTS else ()
     found += beyond(places, models, claimed) if models else ()
     n = None if forest is None else forest.n_records
     kept = few(found)
@@ -114,11 +115,12 @@ def _tables_and_rows(
 
 def _lengths(places: Sequence[Place]) -> set[int]:
     """Return how long elements are that have an entry for each training row."""
-    return {
-        _rows(place.value)
-        for place in places
-        if place.name in _KINDS and place.above is not None and place.above.value.classes
-    }
+    found: set[int] = set()
+    for place in places:
+        if place.name in _KINDS and place.above is not None and place.above.value.classes:
+            value = place.value
+            found.update(map(_rows, value.values if value.kind == "list" else [value]))
+    return found
 
 
 def _table(one: Frame, columns: list[str]) -> Extra:
@@ -134,8 +136,7 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     """Return a value with an entry for each training row, the same for all of a list of them."""
     value, above = place.value, place.above
     n = _rows(value) if value.kind in NUMBERS | {"string"} else 0
-    flat = _rows_of_flat(place)
-    if flat:
+    if flat := _rows_of_flat(place) if place.name == "x" else 0:
         says = f"a table of {flat:,} rows and {len(value) // flat:,} columns, as one vector"
         return Extra(kind="records", where=place.path, n=flat, says=says)
     if n not in lengths:
@@ -171,7 +172,7 @@ def _rows_of_flat(place: Place) -> int:
     """Return how many rows a table has that gbm keeps as one vector, beside the labels."""
     model = None if place.above is None else place.above.above
     labels = None if place.above is None else place.above.value.get("y")
-    if model is None or labels is None or not model.value.is_a("gbm") or place.name != "x":
+    if model is None or labels is None or not model.value.is_a("gbm"):
         return 0
     n = len(labels)
     return n if n and place.value.kind == "double" and len(place.value) % n == 0 else 0

@@ -1,5 +1,7 @@
 """The tree models in an R object, wherever they are."""
 
+from collections.abc import Sequence
+
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.walk import Place, walk
 
@@ -19,11 +21,11 @@ def model_class(value: RObject) -> str | None:
 
 def models_in(root: RObject) -> list[tuple[str, RObject]]:
     """Return the models and the ways to them: where elements and slots lead, else elsewhere."""
-    usual, elsewhere = model_places(root)
+    usual, elsewhere = model_places(list(walk(root)))
     return [(place.path, place.value) for place in usual or elsewhere]
 
 
-def model_places(root: RObject) -> tuple[list[Place], list[Place]]:
+def model_places(places: Sequence[Place]) -> tuple[list[Place], list[Place]]:
     """Return the models that elements and slots lead to, and those in what functions captured.
 
     The members of a model are parts of it.
@@ -31,7 +33,7 @@ def model_places(root: RObject) -> tuple[list[Place], list[Place]]:
     usual: list[Place] = []
     elsewhere: list[Place] = []
     members: set[int] = set()
-    for place in walk(root):
+    for place in places:
         above = place.above
         if above is not None and id(above.value) in members and place.plain == above.plain:
             members.add(id(place.value))

@@ -27,7 +27,7 @@ from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
-from treeaudit.readers.r.walk import Place
+from treeaudit.readers.r.walk import Place, walk
 
 MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
     "rpart": rpart.read,
@@ -57,14 +57,12 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in an R file; see `treeaudit.readers.Reader`."""
     stored = parse(content, limits)
-    usual, elsewhere = model_places(stored.root)
+    places = list(walk(stored.root))
+    usual, elsewhere = model_places(places)
     models = [(place.path, place) for place in [*usual, *elsewhere]]
     found = choose(models[: len(usual)] if usual and select is None else models, select)
-    places = [place for _, place in models]
     if found is None:
-        raise UnsupportedModelError(
-            f"the file holds {described(stored.root, places)}; it is no tree model"
-        )
+        raise UnsupportedModelError(f"the file holds {described(places)}; it is no tree model")
     name, path = model_class(found.value) or "", found.path
     source = replace(source, format=stored.format, inside=path, estimator=name)
     try:
@@ -73,25 +71,24 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         with reading(f"the {name} object is damaged"):
             forest = MODELS[name](found.value, source)
     except UnsupportedModelError as error:
-        raise UnsupportedModelError(
-            f"{error}; the file holds {described(stored.root, places)}"
-        ) from None
+        raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
     others = {one: one or "the file itself" for one, _ in models if one != path}
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
-    extras = own.beside(find_extras(stored.root, places, forest))
+    extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
 
 
-def extras_of(root: RObject, forest: Forest | None) -> Extras:
+def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
     """Return what a file gives away beside the trees of all its models."""
-    usual, elsewhere = model_places(root)
-    return find_extras(root, [*usual, *elsewhere], forest)
+    usual, elsewhere = model_places(places)
+    return find_extras(places, usual or elsewhere, forest)
 
 
-def described(root: RObject, models: Sequence[Place]) -> str:
+def described(places: Sequence[Place]) -> str:
     """Say what an R object is, and what of people lies inside."""
+    root = places[0].value
     cls = f"an R object of class {bare(root.classes[0])}" if root.classes else f"an R {root.kind}"
-    people = find_extras(root, models, None).only(frozenset(("records", "labels", "out-of-bag")))
+    people = find_extras(places, (), None).only(frozenset(("records", "labels", "out-of-bag")))
     if not people.found:
         return cls
     first, n = people.found[0], len(people.found) - 1

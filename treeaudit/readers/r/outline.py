@@ -1,10 +1,12 @@
 """The outline of an R file for `treeaudit inspect`: classes and sizes, by their paths in R."""
 
+from collections.abc import Sequence
+
 from treeaudit.readers.parts import Part, StoredArray
 from treeaudit.readers.r.beyond import form
 from treeaudit.readers.r.contents import frames
 from treeaudit.readers.r.objects import NUMBERS, RObject
-from treeaudit.readers.r.walk import FORM, Place, children, walk
+from treeaudit.readers.r.walk import FORM, Place, children
 
 _DEEPEST, _MOST_PARTS, _MOST = 5, 20, 120
 _MOST_ALIKE = 2  # Elements without a name, such as trees
@@ -44,9 +46,9 @@ def _is_worth(place: Place) -> bool:
     return value.kind in ("environment", "s4", "closure", "expression", "promise", "altrep")
 
 
-def largest(root: RObject, most: int, least: int) -> tuple[StoredArray, ...]:
+def largest(places: Sequence[Place], most: int, least: int) -> tuple[StoredArray, ...]:
     """Return the largest vectors of numbers, of at least so many bytes."""
-    held = [one for one in walk(root) if one.value.kind in NUMBERS]
+    held = [one for one in places if one.value.kind in NUMBERS]
     held = [one for one in held if one.value.values.nbytes >= least]
     held.sort(key=lambda one: -one.value.values.nbytes)
     return tuple(

@@ -12,7 +12,7 @@ from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
 from treeaudit.readers.limits import Allowance, Deepest, Limits
 from treeaudit.readers.r.altrep import expanded
 from treeaudit.readers.r.objects import CALLS, RObject
-from treeaudit.readers.r.streams import Ascii, Stream, damaged
+from treeaudit.readers.r.streams import Ascii, Binary, damaged
 
 Step = Generator["RObject | Step", RObject, RObject]
 
@@ -38,8 +38,8 @@ _PARTS = {
 }
 _HAS_ATTRIBUTES, _HAS_TAG, _ACTIVE = 1 << 9, 1 << 10, 1 << 27
 _BYTES, _LATIN1, _UTF8 = 1 << 13, 1 << 14, 1 << 15
-# Bytes of Python objects: a record, an entry of a list, and one of a dictionary.
-_RECORD, _ENTRY, _KEYED = 144, 16, 112
+# Bytes of Python objects: a record, an array, an entry of a list, and one of a dictionary.
+_RECORD, _ARRAY, _ENTRY, _KEYED = 144, 128, 16, 112
 _CODE_PAGES = re.compile(r"(iso|latin|cp|windows|koi8|euc|gb|big5|shift)[\w-]{1,12}", re.IGNORECASE)
 _MOST_NAME = 1 << 16
 
@@ -81,21 +81,21 @@ def read_r(data: bytes | mmap, limits: Limits) -> Stored:
     return Stored(root, "r-rdata" if saved else "r-rds", reader.version)
 
 
-def _stream(data: bytes | mmap, at: int) -> Stream:
+def _stream(data: bytes | mmap, at: int) -> Binary:
     match bytes(data[at : at + 2]):
         case b"A\n":
             return Ascii(data, at + 2)
         case b"X\n":
-            return Stream(data, at + 2, ">")
+            return Binary(data, at + 2, ">")
         case b"B\n":
-            return Stream(data, at + 2, ">" if data[at + 2 : at + 3] == b"\0" else "<")
+            return Binary(data, at + 2, ">" if data[at + 2 : at + 3] == b"\0" else "<")
     damaged("it does not begin as R's serialisation does")
 
 
 class _Reader:
     """One serialisation; what it has read so far, by number."""
 
-    def __init__(self, stream: Stream, room: int) -> None:
+    def __init__(self, stream: Binary, room: int) -> None:
         self.stream = stream
         self.room = Allowance(
             room,
@@ -111,7 +111,7 @@ class _Reader:
             damaged(f"it has version {version:,} of R's serialisation, and 2 and 3 are known")
         self._native = name if _CODE_PAGES.fullmatch(name) else "utf-8"
         self._refs: list[RObject] = []
-        self._known: dict[tuple[int, bytes], str] = {}
+        self._known: dict[tuple[int, bytes | None], str] = {}
         self._single = {code: RObject(kind) for code, kind in _SINGLE.items()}
 
     def run(self) -> RObject:
@@ -174,18 +174,16 @@ class _Reader:
         """Return what holds no other object but attributes."""
         match code:
             case 1:
-                if (flags := self.stream.integer()) & 255 != 9:
-                    damaged(f"a symbol without a name before byte {self.stream.at:,}")
-                return RObject("symbol", self._string(flags) or "NA")
+                return RObject("symbol", self._strings(1)[0] or "NA")
             case 7 | 8:
                 name = self.stream.text(self._length("a name", _MOST_NAME))
                 return RObject("special" if code == 7 else "builtin", name.decode("latin-1"))
             case 9:
-                return RObject("char", self._string(flags))
+                return RObject("char", self._decoded(flags, self.stream.raw_text()))
             case 10 | 13 | 14 | 15 | 24:
                 kind = _NUMBERS[code]
                 made = self.stream.vector(kind, self._length())
-                self.room.take(made.nbytes if isinstance(self.stream, Ascii) else 0)
+                self.room.take(_ARRAY + (made.nbytes if isinstance(self.stream, Ascii) else 0))
                 return RObject(kind, made)
             case 16:
                 return RObject("string", self._strings(self._length()))
@@ -203,31 +201,26 @@ class _Reader:
     def _strings(self, n: int) -> list[str | None]:
         self.stream.fits(n, 8)
         self.room.take(n * _ENTRY)
-        made = []
-        for _ in range(n):
-            if (flags := self.stream.integer()) & 255 != 9:
+        known, made = self._known, []
+        for flags, raw in self.stream.texts(n):
+            if flags & 255 != 9:
                 damaged(f"no text is where one has to be, before byte {self.stream.at:,}")
-            made.append(self._string(flags))
+            text = known.get((flags, raw))
+            made.append(self._decoded(flags, raw) if text is None else text)
         return made
 
-    def _string(self, flags: int) -> str | None:
+    def _decoded(self, flags: int, raw: bytes | None) -> str | None:
         """Return a text; its encoding is in the flags."""
-        n = self.stream.integer()
-        if n < -1:
-            damaged(f"a text of {n} bytes before byte {self.stream.at:,}")
-        if n == -1:
+        if raw is None:
             return None
-        raw = self.stream.text(n)
         marks = flags & (_BYTES | _LATIN1 | _UTF8)
-        text = self._known.get((marks, raw))
-        if text is None:
-            coding = {0: self._native, _LATIN1: "latin-1", _BYTES: "ascii"}.get(marks, "utf-8")
-            self.room.take(4 * n + _KEYED)
-            try:
-                text = raw.decode(coding)
-            except (UnicodeDecodeError, LookupError):
-                text = raw.decode("ascii" if marks == _BYTES else "utf-8", "backslashreplace")
-            self._known[marks, raw] = text
+        coding = {0: self._native, _LATIN1: "latin-1", _BYTES: "ascii"}.get(marks, "utf-8")
+        self.room.take(4 * len(raw) + _KEYED)
+        try:
+            text = raw.decode(coding)
+        except (UnicodeDecodeError, LookupError):
+            text = raw.decode("ascii" if marks == _BYTES else "utf-8", "backslashreplace")
+        self._known[flags, raw] = text
         return text
 
     def _length(self, what: str = "a vector", most: int = 1 << 52) -> int:
@@ -276,9 +269,10 @@ class _Reader:
         attributes: dict[str, RObject] = {}
         while flags & 255 in _CALLS:
             self.room.take(4 * _ENTRY)
-            held = yield self._with_attributes(RObject(kind), flags)
-            where = f" of cell {len(tags) + 1}" if tags else ""
-            attributes |= {f"{key}{where}": one for key, one in held.attributes.items()}
+            if flags & _HAS_ATTRIBUTES:
+                held = yield self._with_attributes(RObject(kind), flags)
+                where = f" of cell {len(tags) + 1}" if tags else ""
+                attributes |= {f"{key}{where}": one for key, one in held.attributes.items()}
             tag = (yield self._item()) if flags & _HAS_TAG else None
             tags.append(tag.values if tag is not None and tag.kind == "symbol" else None)
             if flags & _ACTIVE and tags[-1]:

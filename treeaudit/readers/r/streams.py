@@ -5,6 +5,7 @@ Nothing is taken that is not there: a length is compared with the bytes that are
 
 import re
 import struct
+from collections.abc import Iterator
 from itertools import islice
 from mmap import mmap
 from typing import Any, NoReturn
@@ -26,7 +27,7 @@ def damaged(why: str) -> NoReturn:
     raise ReadError(f"the R file is damaged: {why}")
 
 
-class Stream:
+class Binary:
     """XDR, which is big-endian, or the order of the machine that wrote the file."""
 
     def __init__(self, data: bytes | mmap, at: int, order: str = "") -> None:
@@ -34,6 +35,7 @@ class Stream:
         self._data = data
         self._order = order
         self._integer = struct.Struct(f"{order}i").unpack_from
+        self._two = struct.Struct(f"{order}2i").unpack_from
 
     def integer(self) -> int:
         """Return the next whole number of 32 bits."""
@@ -47,6 +49,25 @@ class Stream:
         self.fits(n, 1)
         self.at += n
         return self._data[self.at - n : self.at]
+
+    def raw_text(self) -> bytes | None:
+        """Return a text whose length is before it; None for NA."""
+        n = self.integer()
+        if n < -1:
+            damaged(f"a text of {n} bytes before byte {self.at:,}")
+        return None if n == -1 else self.text(n)
+
+    def texts(self, n: int) -> Iterator[tuple[int, bytes | None]]:
+        """Yield so many texts with their flags: as `raw_text`, and faster."""
+        data, two, last = self._data, self._two, len(self._data) - 8
+        for _ in range(n):
+            at = self.at
+            flags, size = two(data, at) if at <= last else (0, -2)
+            if not 0 <= size <= last - at or flags & 255 != 9:
+                yield self.integer(), self.raw_text() if flags & 255 == 9 else None
+                continue
+            self.at = at + 8 + size
+            yield flags, data[at + 8 : self.at]
 
     def vector(self, kind: str, n: int) -> NDArray[Any]:
         """Return so many numbers of a kind."""
@@ -69,7 +90,7 @@ class Stream:
         return len(self._data) - self.at
 
 
-class Ascii(Stream):
+class Ascii(Binary):
     """Words in lines; a missing number is NA, and a text is escaped."""
 
     def integer(self) -> int:
@@ -93,6 +114,12 @@ class Ascii(Stream):
         if len(made) < n:
             damaged(f"it ends within a text of {n:,} bytes")
         return bytes(made)
+
+    def texts(self, n: int) -> Iterator[tuple[int, bytes | None]]:
+        """Yield so many texts with their flags."""
+        for _ in range(n):
+            flags = self.integer()
+            yield flags, self.raw_text() if flags & 255 == 9 else None
 
     def vector(self, kind: str, n: int) -> NDArray[Any]:
         """Return so many numbers of a kind."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.limits import Most, clean
-from treeaudit.readers.r.objects import CALLS, RObject
+from treeaudit.readers.r.objects import CALLS, NUMBERS, RObject
 
 _SYNTACTIC = re.compile(r"[A-Za-z.][\w.]*|\.\.\.")
+_PLAIN = NUMBERS | {"string", "symbol", "null"}
 _LONGEST_PATH, _LONGEST_NAME = 200, 80
 # What says how the values of an object are arranged, and holds nothing else.
 FORM = frozenset("names class levels dim tsp".split())
@@ -21,7 +22,7 @@ _AS_PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Place:
     """An object and the way to it."""
 
@@ -58,6 +59,9 @@ def walk(root: RObject) -> Iterator[Place]:
     while todo:
         place = todo.popleft()
         yield place
+        value = place.value
+        if value.kind in _PLAIN and not value.attributes:
+            continue
         for below in children(place):
             if id(below.value) not in seen:
                 seen.add(id(below.value))
