@@ -216,7 +216,7 @@ def _let_go(content: Content) -> None:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Keep the collector of cycles from walking a million parts of a file, over and over."""
     enabled = gc.isenabled()
     gc.disable()
@@ -227,7 +227,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@_uncollected()
+@uncollected()
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Read the model in a file that is open already; see `load`."""
     limits = content.within(limits)

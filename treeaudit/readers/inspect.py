@@ -13,7 +13,7 @@ from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Extra, Source
-from treeaudit.readers import read
+from treeaudit.readers import read, uncollected
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show
 from treeaudit.readers.open import open_file
@@ -94,6 +94,7 @@ class Contents:
     names: tuple[Name, ...] = ()
 
 
+@uncollected()
 def describe(
     path: str | os.PathLike[str], *, select: str | None = None, max_bytes: int | None = None
 ) -> Contents:

@@ -111,5 +111,5 @@ def form(value: RObject) -> str:
         what = f"text{many}" if value.kind == "string" else f"value{many} ({value.kind})"
         return f"{size} {what}{shown}"
     of = f" of {len(value):,} entries" if isinstance(value.values, list | dict) else ""
-    kind = "S4 object" if value.kind == "s4" else value.kind
+    kind = {"s4": "S4 object", "language": "call"}.get(value.kind, value.kind)
     return f"{'an' if kind[0] in 'eS' else 'a'} {kind}{shown}{of}"

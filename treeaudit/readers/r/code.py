@@ -30,6 +30,8 @@ _TAKES_PLACE = re.compile(
 # What calls a function by its name.
 _BY_NAME = frozenset("do.call match.fun get get0 mget lapply sapply vapply Map :: :::".split())
 _CODE = frozenset("closure promise language pairlist dots bytecode".split())
+ACTS = _CODE | {"environment"}
+"""Kinds of objects that code can be found in."""
 
 
 def code(place: Place) -> Iterator[Extra]:

@@ -14,7 +14,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import bare
 from treeaudit.readers.r.beyond import beyond
-from treeaudit.readers.r.code import code
+from treeaudit.readers.r.code import ACTS, code
 from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject
 from treeaudit.readers.r.walk import Place
@@ -42,6 +42,7 @@ _ROWS: Mapping[Kind, Mapping[str, str]] = {
     "targets": {"random.node.values.oob": "a label from its leaf"},
 }
 _KINDS = {name: (kind, says) for kind, names in _ROWS.items() for name, says in names.items()}
+_SEEDS = frozenset((".Random.seed", "seed", "yLimits"))
 # Parts of trees: as long as there are nodes, which may be as many as rows by chance.
 _OF_TREES = frozenset("frame splits csplit cptable forest trees node nodes ensemble".split())
 
@@ -73,7 +74,8 @@ def find_extras(places: Sequence[Place], models: Sequence[Place], forest: Forest
     claimed: set[int] = set()
     found = [*_tables_and_rows(places, forest, claimed)]
     for place in places:
-        found += (*_seeds(place), *code(place))
+        found += _seeds(place) if place.name in _SEEDS else ()
+        found += code(place) if place.value.kind in ACTS else ()
     found += beyond(places, models, claimed) if models else ()
     n = None if forest is None else forest.n_records
     kept = few(found)
@@ -134,8 +136,7 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     """Return a value with an entry for each training row, the same for all of a list of them."""
     value, above = place.value, place.above
     n = _rows(value) if value.kind in NUMBERS | {"string"} else 0
-    flat = _rows_of_flat(place)
-    if flat:
+    if flat := _rows_of_flat(place) if place.name == "x" else 0:
         says = f"a table of {flat:,} rows and {len(value) // flat:,} columns, as one vector"
         return Extra(kind="records", where=place.path, n=flat, says=says)
     if n not in lengths:
@@ -171,7 +172,7 @@ def _rows_of_flat(place: Place) -> int:
     """Return how many rows a table has that gbm keeps as one vector, beside the labels."""
     model = None if place.above is None else place.above.above
     labels = None if place.above is None else place.above.value.get("y")
-    if model is None or labels is None or not model.value.is_a("gbm") or place.name != "x":
+    if model is None or labels is None or not model.value.is_a("gbm"):
         return 0
     n = len(labels)
     return n if n and place.value.kind == "double" and len(place.value) % n == 0 else 0

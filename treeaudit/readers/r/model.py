@@ -11,7 +11,18 @@ from treeaudit.readers.boosters import reading
 from treeaudit.readers.choice import choose
 from treeaudit.readers.limits import Limits, bare
 from treeaudit.readers.open import Content
-from treeaudit.readers.r import random_forest, ranger, rpart
+from treeaudit.readers.r import (
+    boosters,
+    c50,
+    gbm,
+    ipred,
+    party,
+    partykit,
+    random_forest,
+    ranger,
+    rpart,
+    tree,
+)
 from treeaudit.readers.r.contents import find_extras
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
@@ -22,6 +33,18 @@ MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
     "rpart": rpart.read,
     "randomForest": random_forest.read,
     "ranger": ranger.read,
+    "gbm": gbm.read,
+    "tree": tree.read,
+    "C5.0": c50.read,
+    "xgb.Booster": boosters.read_xgboost,
+    "lgb.Booster": boosters.read_lightgbm,
+    "party": partykit.read,
+    "cforest": partykit.read_forest,
+    "BinaryTree": party.read,
+    "RandomForest": party.read_forest,
+    "classbagg": ipred.read,
+    "regbagg": ipred.read,
+    "survbagg": ipred.read,
 }
 """How a model of each class is read: from the object and its source."""
 
@@ -51,14 +74,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
     others = {one: one or "the file itself" for one, _ in models if one != path}
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
-    extras = own.beside(find_extras(places, [*usual, *elsewhere], forest))
+    extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
 
 
 def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
     """Return what a file gives away beside the trees of all its models."""
     usual, elsewhere = model_places(places)
-    return find_extras(places, [*usual, *elsewhere], forest)
+    return find_extras(places, usual or elsewhere, forest)
 
 
 def described(places: Sequence[Place]) -> str:

@@ -38,7 +38,7 @@ from treeaudit.readers.r.fields import (
 from treeaudit.readers.r.objects import NA_INTEGER, RObject
 from treeaudit.readers.sklearn.counts import Meaning, absent, people_per_class
 
-_LEAF = "<leaf>"
+LEAF = "<leaf>"
 _ROUNDING = 1e-6
 
 
@@ -82,13 +82,13 @@ def read_rpart(model: RObject) -> Stored:
     asked = part(frame, "var").texts()
     n = len(asked)
     people, weight = whole(part(frame, "n"), n), numbers(part(frame, "wt"), n)
-    leaf = np.array([one == _LEAF for one in asked])
-    left, right = _children(frame, leaf)
+    leaf = np.array([one == LEAF for one in asked])
+    left, right = children_of(frame, leaf)
     names = _columns(model, asked)
     stored = attribute(model, "xlevels")
     levels = {name: texts(stored.get(name)) for name in names if stored and stored.get(name)}
     feature = np.full(n, -1)
-    feature[~leaf] = codes_of(names, [one for one in asked if one != _LEAF])
+    feature[~leaf] = codes_of(names, [one for one in asked if one != LEAF])
     splits = _splits(model, frame, leaf)
     partly = ~leaf & (splits[:, 0] < people)
     _check_people(people, weight, ~leaf, left, right, may_stop=partly)
@@ -145,7 +145,7 @@ def read_rpart(model: RObject) -> Stored:
     )
 
 
-def _children(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:
+def children_of(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:
     """Return the rows of the children of every node, 0 at leaves."""
     stored, n = attribute(frame, "row.names"), len(leaf)
     if stored is None:
@@ -190,7 +190,7 @@ def _columns(model: RObject, asked: list[str | None]) -> list[str]:
     names = [] if ordered is None else ordered.names
     if not names and labels is not None:
         names = texts(labels)
-    used = [one or "" for one in asked if one != _LEAF]
+    used = [one or "" for one in asked if one != LEAF]
     return list(dict.fromkeys([*names, *([] if names else used)]))
 
 
