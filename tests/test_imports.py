@@ -91,7 +91,7 @@ def test_nothing_imports_in_a_circle() -> None:
         assert not [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1]
 
 
-FORMATS = {"sklearn", "xgboost", "lightgbm", "catboost", "onnx", "pmml", "skops"}
+FORMATS = {"sklearn", "xgboost", "lightgbm", "catboost", "onnx", "pmml", "skops", "r"}
 
 
 def test_residual_content_knows_no_format() -> None:

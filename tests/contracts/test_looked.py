@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import treeaudit as ta
+from tests.readers.r.build import NULL
+from tests.readers.r.build import X as r
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.residual.attack import (
     CodeInside,
@@ -181,6 +183,41 @@ def in_pmml(path, rows=None):
     return path / "m.pmml"
 
 
+def matrix_in_r(values, n_columns, rows=None, columns=None):
+    names = [r.ints(NULL) if one is None else r.of(one) for one in (rows, columns)]
+    size = r.of([len(values) // n_columns, n_columns])
+    return r.of([float(one) for one in values], {"dim": size, "dimnames": r.of(names)})
+
+
+def in_r(path, rows=None, head=b""):
+    var = r.of([2, 1, 1], {"levels": r.of(["<leaf>", "x0"]), "class": r.of(["factor"])})
+    counts = [1, 1, 2, 100, 80, 20, 100, 20, 80, 0.5, 0.8, 0.2, 0.5, 0.2, 0.8, 1, 0.5, 0.5]
+    numbers = {"n": [200, 100, 100], "ncompete": [0] * 3, "nsurrogate": [0] * 3}
+    numbers |= {"wt": [200.0, 100.0, 100.0], "dev": [100.0, 20.0, 20.0], "yval": [1.0, 1.0, 2.0]}
+    frame = {"var": var, **{name: r.of(one) for name, one in numbers.items()}}
+    frame["yval2"] = matrix_in_r(counts, 6)
+    split = matrix_in_r([200, -1, 0.6, 0.5, 0], 5, ["x0"], "count ncat improve index adj".split())
+    labels = {"term.labels": r.of(["x0", "x1", "x2"])}
+    model = {
+        "frame": r.of(frame, {"row.names": r.of([1, 2, 3]), "class": r.of(["data.frame"])}),
+        "method": r.of(["class"]),
+        "splits": split,
+        "control": r.of({"usesurrogate": r.of([2])}),
+        "terms": r.of([r.of([1])], labels),
+        "parms": r.of({"prior": r.of([0.5, 0.5]), "loss": matrix_in_r([0, 1, 1, 0], 2)}),
+    }
+    if rows is not None:
+        columns = {f"x{i}": [float(one) for one in rows[:, i]] for i in range(rows.shape[1])}
+        model["model"] = r.frame(columns)
+    made = r.of(model, {"ylevels": r.of(["a", "b"]), "class": r.of(["rpart"])})
+    (path / "m.rds").write_bytes(head + r.file(r.pairs({"fit": made}) if head else made))
+    return path / "m.rds"
+
+
+def in_workspace(path, rows=None):
+    return in_r(path, rows, b"RDX2\n")
+
+
 BOOSTED = KINDS - {"first-round-counts"}
 # Our own form does not tell what was public in its schema, nor how boosting began.
 # Which kinds every reader looks for in a classifier, and what it says where rows were planted.
@@ -198,6 +235,8 @@ READS = {
     "catboost-json": (in_catboost, KINDS - {"seeds"}, "extra"),
     "onnx": (in_onnx, KINDS, "records"),
     "pmml": (in_pmml, KINDS, "records"),
+    "r-rds": (in_r, KINDS, "records"),
+    "r-rdata": (in_workspace, KINDS, "records"),
 }
 
 
@@ -229,7 +268,7 @@ def test_every_format_of_a_report_is_here() -> None:
 
     formats = json_schema()["properties"]["model"]["properties"]["format"]["enum"]
     assert set(READS) == set(formats) - {"memory"}
-    assert len(READERS) == 8
+    assert len(READERS) == 9
 
 
 @pytest.mark.parametrize("form", READS)

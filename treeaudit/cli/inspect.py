@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree as Branches
 
-    from treeaudit.readers.inspect import Contents, Part
+    from treeaudit.readers.inspect import Contents
+    from treeaudit.readers.parts import Part
 
 
 _MOST_NAMES = 12

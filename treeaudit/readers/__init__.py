@@ -34,6 +34,7 @@ from treeaudit.readers.onnx import model as onnx
 from treeaudit.readers.open import Content, open_file, unpack
 from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pmml import model as pmml
+from treeaudit.readers.r import model as r
 from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.skops import model as skops
 from treeaudit.readers.xgboost import model as xgboost
@@ -64,6 +65,7 @@ class Format:
     reader: Reader
     names: tuple[str, ...]
     title: str
+    counts: bool = False  # Whether the reader itself counts the bytes of the objects it makes
 
     def matches(self, content: Content) -> bool:
         """Return whether the content is of this kind, see `Reader.matches`."""
@@ -71,7 +73,9 @@ class Format:
 
 
 READERS: tuple[Format, ...] = (
-    Format(pickle, ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"), "pickle, joblib"),
+    Format(
+        pickle, ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"), "pickle, joblib", True
+    ),
     Format(native_json, ("treeaudit-json",), "treeaudit's own JSON"),
     Format(skops, ("sklearn-skops",), "skops"),
     Format(xgboost, ("xgboost-json", "xgboost-ubjson", "xgboost-binary"), "XGBoost"),
@@ -79,6 +83,7 @@ READERS: tuple[Format, ...] = (
     Format(catboost, ("catboost-json",), "CatBoost"),
     Format(pmml, ("pmml",), "PMML"),
     Format(onnx, ("onnx",), "ONNX"),
+    Format(r, ("r-rds", "r-rdata"), "R", True),
 )
 """Every kind of file, in the order in which they are asked."""
 
@@ -93,7 +98,7 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     ----------
     model
         The path of a file (pickle, joblib, skops, XGBoost, LightGBM, CatBoost
-        JSON, ONNX, PMML, treeaudit JSON), or a fitted estimator. An estimator
+        JSON, ONNX, PMML, R, treeaudit JSON), or a fitted estimator. An estimator
         is pickled in memory and read through the same door as a file. A
         `Forest` is returned as it is.
     select
@@ -211,7 +216,7 @@ def _let_go(content: Content) -> None:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Keep the collector of cycles from walking a million parts of a file, over and over."""
     enabled = gc.isenabled()
     gc.disable()
@@ -222,7 +227,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@_uncollected()
+@uncollected()
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Read the model in a file that is open already; see `load`."""
     limits = content.within(limits)
@@ -256,7 +261,7 @@ _TEXT_TIMES = 8
 def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
     """Refuse text and numbers packed so tightly that their objects would be far larger."""
     n = len(content.data)
-    if content.compression and form != READERS[0] and limits.objects(n) < _TEXT_TIMES * n:
+    if content.compression and not form.counts and limits.objects(n) < _TEXT_TIMES * n:
         raise ModelTooLargeError(
             f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
             f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"

@@ -108,12 +108,14 @@ def with_wrapper(forest: Forest, value: Inert, classes: str, source: Source) -> 
     check_labels(class_labels(value, classes), class_labels(value.get("_le")))
     estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
     labels = _labels(value.get(classes), forest.schema.classes)
-    return replace(
-        forest,
-        schema=replace(forest.schema, classes=labels),
-        tree_classes=_renamed(forest, labels),
-        source=replace(forest.source, format=source.format, estimator=estimator),
-    )
+    source = replace(forest.source, format=source.format, estimator=estimator)
+    return replace(with_labels(forest, labels), source=source)
+
+
+def with_labels(forest: Forest, labels: tuple[Label, ...] | None) -> Forest:
+    """Return the model with other names of its classes."""
+    schema = replace(forest.schema, classes=labels)
+    return replace(forest, schema=schema, tree_classes=_renamed(forest, labels))
 
 
 def _renamed(

@@ -14,7 +14,7 @@ _TOP = "the file itself"
 
 def plain_name(name: str) -> str:
     """Return the name of a model as a person would type it: keys without brackets and quotes."""
-    parts = re.split(r"\.?\[['\"]?|['\"]?\]|\.", name)
+    parts = re.split(r"[$@]|\.?\[['\"]?|['\"]?\]|\.", name)
     return ".".join(part for part in parts if part) or _TOP
 
 

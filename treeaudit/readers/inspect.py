@@ -13,14 +13,20 @@ from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Extra, Source
-from treeaudit.readers import read
+from treeaudit.readers import read, uncollected
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show
 from treeaudit.readers.open import open_file
+from treeaudit.readers.parts import Part, StoredArray
 from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import Unpickled
+from treeaudit.readers.r import model as r
+from treeaudit.readers.r.outline import largest
+from treeaudit.readers.r.outline import outline as outline_of_r
+from treeaudit.readers.r.serialisation import Stored
+from treeaudit.readers.r.walk import walk as walk_r
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.sklearn.model_ref import elements
@@ -52,26 +58,6 @@ _VERSIONS: Mapping[str, str] = {
     "_xgboost_version": "xgboost",
     "_lightgbm_version": "lightgbm",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Something in the file: its name in its holder, its class, a few facts, and its parts."""
-
-    name: str
-    kind: str
-    facts: tuple[str, ...] = ()
-    parts: tuple["Part", ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredArray:
-    """One array of numbers in the file."""
-
-    where: str
-    shape: tuple[int, ...]
-    dtype: str
-    n_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +94,7 @@ class Contents:
     names: tuple[Name, ...] = ()
 
 
+@uncollected()
 def describe(
     path: str | os.PathLike[str], *, select: str | None = None, max_bytes: int | None = None
 ) -> Contents:
@@ -142,6 +129,8 @@ def describe(
         file = skops.parse(content, limits)
         root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
+    if r.matches(content):
+        return _of_r(contents, r.parse(content, limits), forest)
     if not is_pickle:
         return contents if forest is None else _of_model(contents, forest)
     try:
@@ -170,6 +159,18 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
         versions=() if version is None else (f"{library} {version}".strip(),),
         outline=_of_forest(forest),
         leftovers=forest.extras.found,
+    )
+
+
+def _of_r(contents: Contents, stored: Stored, forest: Forest | None) -> Contents:
+    places = list(walk_r(stored.root))
+    return replace(
+        contents,
+        format=stored.format,
+        versions=(f"R {stored.version}",),
+        outline=outline_of_r(stored.root),
+        arrays=largest(places, _LARGEST, _WORTH_LISTING),
+        leftovers=r.extras_of(places, forest).found,
     )
 
 

@@ -125,6 +125,7 @@ class Deepest:
     walk = 64  # objects and containers on a walk through a file
     oblivious = 24  # questions of an oblivious tree, which doubles with each
     form = 8  # lists in our own form of a model, which needs five
+    r = 10_000  # R objects: more than a call of as many terms, and less than R itself takes
     skops = 100  # nodes of a skops schema: each takes some of Python's own stack
     ubjson = 200  # containers of UBJSON: likewise
     xml = 5_000  # elements of XML

@@ -19,6 +19,7 @@ from treeaudit.writers.estimators import BUILDERS
 from treeaudit.writers.in_place import SKOPS, is_in_place
 from treeaudit.writers.lightgbm import to_lightgbm_text
 from treeaudit.writers.native_json import to_json
+from treeaudit.writers.r import R_FORMATS, R_MODELS, to_rds
 from treeaudit.writers.scikit_learn import VOTES, to_estimator, to_joblib, to_pickle, to_skops
 from treeaudit.writers.xgboost import to_xgboost_json, to_xgboost_ubjson
 
@@ -66,7 +67,7 @@ def save(forest: object, path: str | os.PathLike[str], *, force: bool = False) -
         ``.joblib`` and ``.skops`` hold a scikit-learn estimator: of the version that the model
         was read from, else of the installed one. A model of XGBoost is written as
         XGBoost's own ``.json`` and ``.ubj``, and as ``.treeaudit.json`` in the version-free form;
-        one of LightGBM as its text (``.txt``).
+        one of LightGBM as its text (``.txt``), one of rpart, randomForest or ranger as ``.rds``.
     force
         Replace a file that exists. The file that the model was read from is
         never replaced.
@@ -125,6 +126,8 @@ def _writers_of(forest: Forest) -> Mapping[str, Writer]:
     stored, named = forest.source.stored, Path(forest.source.path or "").suffix.lower()
     pickle = forest.source.format in _PICKLES and named
     unusual = {named} - WRITERS.keys() if pickle else set[str]()
+    if forest.source.format in R_FORMATS:
+        return {".rds": to_rds, ".json": to_json}
     if not isinstance(stored, StoredBooster):
         return {**WRITERS, **dict.fromkeys(unusual, to_pickle)}
     pickled = dict.fromkeys((".pkl", ".pickle", ".joblib", ".sav", *unusual), in_place.to_pickle)
@@ -140,6 +143,8 @@ def _writers_of(forest: Forest) -> Mapping[str, Writer]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
+    if forest.source.format in R_FORMATS and forest.source.estimator not in R_MODELS:
+        return [".json"]
     own = [name for name, one in _writers_of(forest).items() if one not in WRITERS.values()]
     if own:
         return [*own, *([] if ".json" in own else [".json"])]
@@ -163,6 +168,7 @@ def repaired_suffix(forest: Forest) -> str:
     """Return the suffix of the file in which a repair of a model is advised to be written."""
     path = forest.source.path
     named = ".pkl" if path is None else Path(path).suffix.lower()
+    named = ".rds" if forest.source.format in R_FORMATS else named
     if named not in suffixes_of(forest):
         return ".json"
     if any(one.kind in ("calls", "code") for one in forest.extras.found):

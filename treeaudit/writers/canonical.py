@@ -11,6 +11,7 @@ The forms that are compared, each fixed within a major release:
 - skops: members without times, in the order of the schema; numbers of nodes in that order.
 - XGBoost: entries sorted by name, without blanks; numbers of 32 bits by their shortest text.
 - LightGBM: the lines that `treeaudit.writers.lightgbm` writes, in its order.
+- R: version 2 of its serialisation, big-endian; what `treeaudit.writers.r` puts together.
 - treeaudit's own JSON: without blanks, in the order of `treeaudit.writers.native_json`.
 
 Compressed files are not canonical. What stays free is what the model consists of: thresholds,
@@ -35,6 +36,7 @@ _SUFFIXES = {
     "xgboost-json": ".json",
     "xgboost-ubjson": ".ubj",
     "lightgbm-text": ".txt",
+    "r-rds": ".rds",
 }
 _FRAME = b"\x95"
 _COMPRESSED = (b"\x1f\x8b", b"\x78", b"BZh", b"\xfd7zXZ", b"\x5d\x00\x00", b"\x04\x22\x4d\x18",
@@ -98,5 +100,5 @@ def _difference_of_head(head: bytes, form: str) -> str:
     elif form == "sklearn-skops":
         begins = head[10:14] == _NO_TIME
     else:
-        begins = head[:1] in (b"{", b"t")
+        begins = head[:1] in (b"{", b"t", b"X")
     return "" if begins else "the file is not in the form that a release writes"

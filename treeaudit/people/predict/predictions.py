@@ -261,6 +261,9 @@ def start_of(forest: Forest, each: Float | Int | None) -> Float | None:
                 return none + float(np.log(base[0] / (1 - base[0])))
             if stated.get("objective") in (*_SOFTMAX, *_SQUARED):
                 return none + (base if len(base) in (1, len(none)) else 0.0)
+        case "gbm":
+            first = stated.get("initF")
+            return None if first is None else none + first
         case "scikit-learn" if stated.get("init") == "zero":
             return none
         case "scikit-learn" if "init" in stated or "max_iter" in stated:

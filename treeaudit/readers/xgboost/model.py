@@ -79,7 +79,7 @@ def is_ubjson(data: bytes | bytearray | memoryview) -> bool:
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the forest that an XGBoost model file describes; see `treeaudit.readers.Reader`."""
-    return _from_blob(memoryview(content.data), source, limits)
+    return from_blob(memoryview(content.data), source, limits)
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:
@@ -90,7 +90,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     handle = booster.get("handle")
     if not isinstance(handle, bytes | bytearray | memoryview):
         raise ReadError("the XGBoost Booster is damaged: it holds no model (handle)")
-    forest = _from_blob(memoryview(handle), source, LIMITS)
+    forest = from_blob(memoryview(handle), source, LIMITS)
     forest = with_wrapper(forest, value, "classes_", source)
     missing = value.get("missing")
     if not isinstance(missing, int | float) or missing != missing:
@@ -99,7 +99,8 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     return replace(forest, warnings=(*forest.warnings, remark))
 
 
-def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
+def from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
+    """Return the forest of a model in one of XGBoost's own forms."""
     head = bytes(data[:_HEAD])
     if head.startswith(b"bs64"):
         raise UnsupportedModelError(

@@ -1,0 +1,145 @@
+"""Models written for R: bytes by hand, the way back, and R's own answers."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.readers.limits import Limits
+from treeaudit.readers.r.serialisation import read_r
+from treeaudit.writers.r.encode import call, encode, named, numbers, symbol, texts
+from treeaudit.writers.r.forests import random_forest, ranger
+from treeaudit.writers.r.rpart import rpart
+
+NAMES = ["Sepal.Length", "odd name", "3x", "_p"]
+
+
+def stump() -> ta.Forest:
+    """Return a tree of three people: cats of red, numbers up to 1.5."""
+    tree = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, -np.inf, 1.5],
+        high=[np.inf, 1.5, np.inf],
+        n_records=[5, 2, 3],
+        counts=[[2, 3], [2, 0], [0, 3]],
+    )
+    schema = ta.Schema(features=(ta.Feature(name="age"),), classes=("no", "yes"), target="ill")
+    return ta.Forest(trees=(tree,), schema=schema, counts_are="exact", answers="mean")
+
+
+def test_the_bytes_of_a_vector_are_those_that_r_writes() -> None:
+    """What ``serialize(1L, NULL, version = 2)`` gives, but for the version of R."""
+    assert encode(numbers("integer", [1])).hex(" ", 4) == (
+        "580a 00000002 00020300 00020300 0000000d 00000001 00000001"
+    )
+
+
+@given(st.lists(st.text(max_size=5), max_size=4), st.lists(st.floats(), max_size=4))
+def test_what_is_written_is_read(words: list[str], values: list[float]) -> None:
+    content = named({"a": texts(words), "b": numbers("double", values)})
+    root = read_r(encode(content), Limits.up_to(None)).root
+    assert root.names == ["a", "b"]
+    assert root.get("a").values == words
+    assert root.get("b").values.tolist() == pytest.approx(values, nan_ok=True)
+
+
+def test_names_are_written_once_and_referred_to() -> None:
+    twice = call("f", symbol("x"), symbol("x"))
+    assert encode(twice).count(b"x") == 1
+    root = read_r(encode(twice), Limits.up_to(None)).root
+    assert [one.values for one in root.values] == ["f", "x", "x"]
+
+
+def test_an_rpart_tree_by_hand() -> None:
+    made = rpart(stump())
+    frame = made.get("frame")
+    assert frame.get("var").texts() == ["age", "<leaf>", "<leaf>"]
+    assert frame.get("n").values.tolist() == [5, 2, 3]
+    assert frame.attributes["row.names"].values.tolist() == [1, 2, 3]
+    counts = frame.get("yval2").values.reshape(6, 3)
+    assert counts[:, 0].tolist() == [2, 2, 3, 0.4, 0.6, 1]
+    assert np.isnan(frame.get("dev").values).all()
+    # Below this number is what was up to 1.5.
+    assert made.get("splits").values.tolist() == [0, -1, 0, np.nextafter(1.5, 2), 0]
+
+
+def test_a_forest_of_random_forest_by_hand() -> None:
+    forest = random_forest(stump()).get("forest")
+    assert forest.get("treemap").values.tolist() == [2, 0, 0, 3, 0, 0]
+    assert forest.get("nodestatus").values.tolist() == [1, -1, -1]
+    assert forest.get("nodepred").values.tolist() == [0, 1, 2]
+    assert forest.get("xbestsplit").values.tolist() == [1.5, 0, 0]
+
+
+def test_a_forest_of_ranger_by_hand() -> None:
+    forest = ranger(stump()).get("forest")
+    left, right = (one.values.tolist() for one in forest.get("child.nodeIDs").values[0].values)
+    assert (left, right) == ([1, 0, 0], [2, 0, 0])
+    shares = forest.get("terminal.class.counts").values[0].values
+    assert [one.values.tolist() for one in shares] == [[], [1, 0], [0, 1]]
+
+
+R_ANSWERS = """
+suppressMessages({library(rpart); library(randomForest); library(ranger)})
+for (folder in commandArgs(TRUE)) {
+  x <- read.csv(file.path(folder, "x.csv"), check.names = FALSE)
+  m <- readRDS(file.path(folder, "m.rds"))
+  votes <- inherits(m, "randomForest") && m$type != "regression"
+  p <- if (votes) predict(m, x, type = "prob") else predict(m, x)
+  if (inherits(p, "ranger.prediction")) p <- p$predictions
+  write.csv(p, file.path(folder, "o.csv"), row.names = FALSE)
+}
+"""
+
+
+@pytest.mark.r
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_r_answers_as_the_model_does(tmp_path) -> None:
+    """Two tables by three packages, in one run of R."""
+    (tmp_path / "p.R").write_text(R_ANSWERS)
+    folders, expected = [], []
+    x, codes = load_iris(return_X_y=True, as_frame=True)
+    x.columns = NAMES
+    classes = x, np.array(["se tosa", "vérs", "virg"])[codes]
+    for x, y in (classes, load_diabetes(return_X_y=True, as_frame=True)):
+        labels = y.dtype.kind != "f"
+        tree = DecisionTreeClassifier(max_depth=4) if labels else DecisionTreeRegressor(max_depth=4)
+        options = {"n_estimators": 3, "max_depth": 4, "random_state": 0}
+        several = (RandomForestClassifier if labels else RandomForestRegressor)(**options)
+        for write in (rpart, random_forest, ranger):
+            forest = ta.load((tree if write is rpart else several).fit(x, y))
+            folder = tmp_path / f"{write.__name__}{labels}"
+            folder.mkdir()
+            (folder / "m.rds").write_bytes(encode(write(forest)))
+            x.to_csv(folder / "x.csv", index=False)
+            folders.append(folder)
+            expected.append(_expected(forest, x.to_numpy(), vote=write is random_forest))
+    done = subprocess.run(
+        ["Rscript", str(tmp_path / "p.R"), *map(str, folders)],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for folder, one in zip(folders, expected, strict=True):
+        found = np.genfromtxt(folder / "o.csv", delimiter=",", skip_header=1)
+        assert np.allclose(found, one), folder.name
+
+
+def _expected(forest: ta.Forest, x: np.ndarray, *, vote: bool) -> np.ndarray:
+    each = []
+    for tree in forest.trees:
+        node = tree.apply(x)
+        if tree.counts is None:
+            each.append(tree.value[node])
+            continue
+        counts = tree.counts[node]
+        one = np.eye(counts.shape[1])[counts.argmax(axis=1)]
+        each.append(one if vote else counts / counts.sum(axis=1, keepdims=True))
+    return np.mean(each, axis=0)

@@ -1,0 +1,129 @@
+"""Boosted trees of gbm: eight vectors each, and a third child of every split for missing values.
+
+A split is at a number, or names an entry of ``c.splits``: the side of every level, -1 or 1. What
+the people in the bag of a tree weigh is their number unless rows have weights of their own.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import ReadError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Label
+from treeaudit.model.source import KINDS, Extras, Source
+from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters import check_number, each_tree
+from treeaudit.readers.limits import Most
+from treeaudit.readers.r.fields import (
+    Grown,
+    below,
+    items,
+    numbers,
+    optional,
+    part,
+    scalar,
+    schema_of,
+    texts,
+    whole,
+)
+from treeaudit.readers.r.objects import RObject
+
+_TWO = ("bernoulli", "huberized", "adaboost")
+_ADDED_UP = ("bernoulli", "gaussian", "laplace", "tdist", "quantile")
+"""Distributions whose steps add up to the number that is answered, or to its log odds."""
+
+
+def read(model: RObject, source: Source) -> Forest:
+    """Return the trees of a gbm object."""
+    names = texts(part(model, "var.names"))
+    kinds, held = whole(part(model, "var.type"), len(names)), items(part(model, "var.levels"))
+    if len(held) != len(names):
+        raise ReadError("it does not have levels for each column")
+    levels = {name: texts(one) for name, one, kind in zip(names, held, kinds, strict=True) if kind}
+    ways = [one.numbers() for one in items(part(model, "c.splits"))]
+    stored = items(part(model, "trees"))
+    check_number(len(stored), "gbm")
+    trees = each_tree(stored, lambda one: _tree(one, names, levels, ways))
+    distribution = scalar(optional(model, "distribution", "name"))
+    rows, share = scalar(optional(model, "nTrain")), scalar(optional(model, "bag.fraction"))
+    classes: list[Label] | None = None
+    if distribution in _TWO:
+        classes = [0, 1]
+    elif distribution == "multinomial":
+        classes = [*texts(optional(model, "classes"))]
+    known = isinstance(rows, float) and isinstance(share, float) and 0 < share <= 1
+    drawn = int(float(share or 0) * float(rows or 0)) if known else -1
+    people = all(one.n_records is not None and one.n_records[0] == drawn for one in trees)
+    if not people:
+        trees = [replace(one, n_records=None) for one in trees]
+    start = scalar(part(model, "initF")) if distribution in _ADDED_UP else None
+    settings = {"distribution": distribution, "initF": start, "bag.fraction": share}
+    return Forest(
+        trees=tuple(trees),
+        schema=schema_of(names, levels, classes, str(scalar(optional(model, "response.name")))),
+        counts_are="absent",
+        counts_reason="boosted trees predict a number each: the file holds no counts of classes",
+        answers="sum",
+        records_are="all" if share == 1 else "unknown",
+        n_records=int(rows) if isinstance(rows, float) and 0 < rows < Most.people else None,
+        extras=Extras(looked_for=KINDS - {"first-round-counts", "targets"}),
+        source=replace(
+            source,
+            library="gbm",
+            parameters={name: value for name, value in settings.items() if value is not None},
+        ),
+    )
+
+
+def _tree(
+    stored: RObject, names: list[str], levels: dict[str, list[str]], ways: list[np.ndarray]
+) -> Tree:
+    parts = items(stored)
+    if len(parts) != 8:
+        raise ReadError("it does not have eight vectors")
+    asked = whole(parts[0])
+    n = len(asked)
+    split, weight, value = (numbers(parts[i], n) for i in (1, 6, 7))
+    sides = [whole(parts[i], n) for i in (2, 3, 4)]
+    if np.any((asked < -1) | (asked >= len(names))):
+        raise ReadError("it tests a column that does not exist")
+    for side in sides:
+        below_it = side[asked >= 0]
+        if np.any((below_it <= 0) | (below_it >= n)):
+            raise ReadError("a child is out of range or the root")
+    grown, order = Grown(), list[int]()
+    todo: list[tuple[int, int, int, dict[str, object]]] = [(0, -1, -1, {})]
+    while todo:
+        at, parent, feature, edge = todo.pop()
+        if len(order) >= n:
+            raise ReadError("a node has two parents")
+        order.append(at)
+        me = grown.add(parent, feature, **edge)  # type: ignore[arg-type]  # as made below
+        if (own := int(asked[at])) < 0:
+            continue
+        left, right, gap = (int(side[at]) for side in sides)
+        edges: list[dict[str, object]]
+        if names[own] in levels:
+            code = int(split[at])
+            if not 0 <= code < len(ways) or len(ways[code]) > len(levels[names[own]]):
+                raise ReadError("the split of a factor is missing")
+            edges = [{"codes": np.flatnonzero(ways[code] == way).tolist()} for way in (-1, 1)]
+        else:
+            bound = float(below(split[at]))
+            edges = [{"high": bound}, {"low": bound}]
+        edges.append({"codes": (), "missing": True})
+        ways_on = zip((left, right, gap), edges, strict=True)
+        todo += [(child, me, own, one) for child, one in ways_on][::-1]
+    if len(order) != n:
+        raise ReadError("it has nodes that do not hang on its root")
+    told = bool(np.all((weight == np.rint(weight)) & (weight >= 0)))
+    # The leaf for missing values repeats the node above it where nobody has none.
+    inner = np.flatnonzero(asked >= 0)
+    no, yes, missing = (side[inner] for side in sides)
+    gone = weight[inner] - weight[no] - weight[yes]
+    told = told and bool(np.all((gone == weight[missing]) | (gone == 0)))
+    weight[missing] = gone
+    return grown.tree(
+        n_records=weight[order].astype(np.int64) if told else None, value=value[order]
+    )

@@ -1,0 +1,102 @@
+"""Tree models that R saved (.rds, .RData): read as data."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.source import KINDS, Extras, Source
+from treeaudit.readers.boosters import reading
+from treeaudit.readers.choice import choose
+from treeaudit.readers.limits import Limits, bare
+from treeaudit.readers.open import Content
+from treeaudit.readers.r import (
+    boosters,
+    c50,
+    gbm,
+    ipred,
+    party,
+    partykit,
+    random_forest,
+    ranger,
+    rpart,
+    tree,
+)
+from treeaudit.readers.r.contents import find_extras
+from treeaudit.readers.r.find import model_class, model_places
+from treeaudit.readers.r.objects import RObject
+from treeaudit.readers.r.serialisation import Stored, is_r, read_r
+from treeaudit.readers.r.walk import Place, walk
+
+MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
+    "rpart": rpart.read,
+    "randomForest": random_forest.read,
+    "ranger": ranger.read,
+    "gbm": gbm.read,
+    "tree": tree.read,
+    "C5.0": c50.read,
+    "xgb.Booster": boosters.read_xgboost,
+    "lgb.Booster": boosters.read_lightgbm,
+    "party": partykit.read,
+    "cforest": partykit.read_forest,
+    "BinaryTree": party.read,
+    "RandomForest": party.read_forest,
+    "classbagg": ipred.read,
+    "regbagg": ipred.read,
+    "survbagg": ipred.read,
+}
+"""How a model of each class is read: from the object and its source."""
+
+
+def matches(content: Content) -> bool:
+    """Tell whether the content is R's serialisation."""
+    return is_r(content.data)
+
+
+def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
+    """Return the model in an R file; see `treeaudit.readers.Reader`."""
+    stored = parse(content, limits)
+    places = list(walk(stored.root))
+    usual, elsewhere = model_places(places)
+    models = [(place.path, place) for place in [*usual, *elsewhere]]
+    found = choose(models[: len(usual)] if usual and select is None else models, select)
+    if found is None:
+        raise UnsupportedModelError(f"the file holds {described(places)}; it is no tree model")
+    name, path = model_class(found.value) or "", found.path
+    source = replace(source, format=stored.format, inside=path, estimator=name)
+    try:
+        if name not in MODELS:
+            raise UnsupportedModelError(f"treeaudit does not read R models of class {name}")
+        with reading(f"the {name} object is damaged"):
+            forest = MODELS[name](found.value, source)
+    except UnsupportedModelError as error:
+        raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
+    others = {one: one or "the file itself" for one, _ in models if one != path}
+    own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
+    extras = own.beside(find_extras(places, usual or elsewhere, forest))
+    return replace(forest, others=others, extras=extras)
+
+
+def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
+    """Return what a file gives away beside the trees of all its models."""
+    usual, elsewhere = model_places(places)
+    return find_extras(places, usual or elsewhere, forest)
+
+
+def described(places: Sequence[Place]) -> str:
+    """Say what an R object is, and what of people lies inside."""
+    root = places[0].value
+    cls = f"an R object of class {bare(root.classes[0])}" if root.classes else f"an R {root.kind}"
+    people = find_extras(places, (), None).only(frozenset(("records", "labels", "out-of-bag")))
+    if not people.found:
+        return cls
+    first, n = people.found[0], len(people.found) - 1
+    more = f" and {n:,} more of the training data" if n else ""
+    says = re.split(r" \(|, ", first.says)[0]
+    return f"{cls} with {says} ({bare(first.where)}){more}"
+
+
+def parse(content: Content, limits: Limits) -> Stored:
+    """Return what an R file holds, as inert data."""
+    return read_r(content.data, limits)

@@ -1,0 +1,138 @@
+"""Forests of randomForest: a column of each matrix for every tree, a row for every node.
+
+The file holds neither how many people nor how many of each class a leaf has: of classes it keeps
+the label that most draws had. Splits of factors are sets of levels, packed into the bits of a
+number: a level goes left where its bit is set.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import ReadError
+from treeaudit.model.forest import Forest, RecordsAre
+from treeaudit.model.source import Extras, Source
+from treeaudit.model.tree import Tree
+from treeaudit.readers.r.fields import (
+    argument,
+    binary,
+    bits,
+    dimnames,
+    each_of,
+    extras_of,
+    halves,
+    no_trees,
+    numbers,
+    optional,
+    parameters_of,
+    part,
+    schema_of,
+    target_of,
+    texts,
+    whole,
+)
+from treeaudit.readers.r.objects import RObject
+
+_ABSENT = "the file keeps no counts of the leaves"
+
+
+def read(model: RObject, source: Source) -> Forest:
+    """Return the forest of a randomForest object."""
+    forest = optional(model, "forest")
+    if forest is None:
+        raise no_trees(source.estimator)
+    n_nodes = whole(part(forest, "ndbigtree"))
+    stored = optional(forest, "treemap")
+    labels = None if stored is None else texts(part(model, "classes"))
+    shape = part(forest, "bestvar").dim or (int(n_nodes.max(initial=0)), len(n_nodes))
+    if len(shape) != 2 or shape[1] != len(n_nodes) or np.any((n_nodes < 1) | (n_nodes > shape[0])):
+        raise ReadError("its trees do not have the nodes that it states")
+    size = shape[0] * shape[1]
+    columns = {
+        name: part(forest, name).numbers()
+        for name in ("bestvar", "xbestsplit", "nodestatus", "nodepred")
+    }
+    if stored is None:
+        left, right = (
+            part(forest, "leftDaughter").numbers(),
+            part(forest, "rightDaughter").numbers(),
+        )
+    else:
+        both = stored.numbers()
+        if len(both) != 2 * size:
+            raise ReadError("a matrix has the wrong shape")
+        left, right = both.reshape((shape[1], 2, shape[0])).transpose(1, 0, 2)
+    columns |= {"left": left, "right": right}
+    if any(each.size != size for each in columns.values()):
+        raise ReadError("a matrix has the wrong shape")
+    table = {name: each.reshape((shape[1], shape[0])) for name, each in columns.items()}
+    names, levels, n_levels = _columns(model, forest)
+
+    def build(i: int) -> Tree:
+        own = {name: each[i, : n_nodes[i]] for name, each in table.items()}
+        if not all(np.isfinite(each).all() for each in own.values()):
+            raise ReadError("numbers are missing")
+        inner = own["nodestatus"] != -1
+        feature, split = own["bestvar"].astype(np.int64) - 1, own["xbestsplit"]
+        asked = np.where(inner & (feature >= 0) & (feature < len(names)), feature, 0)
+        sets = {
+            node: bits(n_levels[at], split[node], left=True)
+            if n_levels[at] > 1
+            else halves(len(levels[names[at]]), split[node])
+            for node in np.flatnonzero(inner).tolist()
+            if names[at := int(asked[node])] in levels
+        }
+        answer = own["nodepred"]
+        if labels is not None and np.any((answer[~inner] < 1) | (answer[~inner] > len(labels))):
+            raise ReadError("a leaf has a class that does not exist")
+        return binary(
+            inner=inner,
+            left=own["left"].astype(np.int64) - 1,
+            right=own["right"].astype(np.int64) - 1,
+            feature=feature,
+            bound=split,
+            n_features=len(names),
+            sets=sets,
+            label=None if labels is None else np.maximum(answer.astype(np.int64) - 1, 0),
+            value=answer if labels is None else None,
+        )
+
+    trees = each_of(len(n_nodes), build)
+    cutoff = optional(forest, "cutoff")
+    uneven = cutoff is not None and np.ptp(numbers(cutoff)) > 1e-9
+    rows = optional(model, "y")
+    return Forest(
+        trees=trees,
+        schema=schema_of(names, levels, labels, target_of(optional(model, "terms"))),
+        counts_are="absent" if labels is None else "label-only",
+        counts_reason=_ABSENT,
+        answers="mean" if labels is None else "vote",
+        records_are=_records(model),
+        n_records=None if rows is None or not len(rows) else len(rows),
+        extras=extras_of(trees, means=False) if labels is None else Extras(),
+        warnings=("votes are weighed by cutoff, which treeaudit leaves out",) if uneven else (),
+        source=replace(source, library="randomForest", parameters=parameters_of(model)),
+    )
+
+
+def _records(model: RObject) -> RecordsAre:
+    """Return how rows were drawn: with replacement, as many as there are, unless told."""
+    call = optional(model, "call")
+    told = any(argument(call, name) is not None for name in ("replace", "sampsize", "strata"))
+    return "unknown" if call is None or told else "bootstrap"
+
+
+def _columns(model: RObject, forest: RObject) -> tuple[list[str], dict[str, list[str]], list[int]]:
+    """Return the columns, the levels of factors, and how many of each a split is a set of."""
+    stored, n_levels = optional(forest, "xlevels"), part(forest, "ncat")
+    names = n_levels.names or ([] if stored is None else stored.names)
+    names = names or dimnames(optional(model, "importance"), 0)
+    sizes = whole(n_levels, len(names)).tolist()
+    held = [] if stored is None else [texts(each) for each in stored.values]
+    levels = {name: one for name, one in zip(names, held, strict=False) if one}
+    if any(size > 1 and len(levels.get(name, ())) != size
+           for name, size in zip(names, sizes, strict=True)):  # fmt: skip
+        raise ReadError("it does not keep the levels of its factors")
+    if len(set(names)) != len(names):
+        raise ReadError("two columns have one name")
+    return names, levels, sizes

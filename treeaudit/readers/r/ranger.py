@@ -1,0 +1,165 @@
+"""Forests of ranger: nodes numbered from 0, with both children 0 at leaves.
+
+Of a leaf the file keeps the label, the mean or the shares of the classes of its draws, and never
+how many they are. Factors are split by the number of a level, in an order that the file keeps, or
+by a set of levels in the bits of a number (``partition``): a level goes right if its bit is set.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float
+from treeaudit.errors import ReadError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Label
+from treeaudit.model.source import Extras, Source
+from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import Most
+from treeaudit.readers.r.fields import (
+    binary,
+    bits,
+    each_of,
+    extras_of,
+    halves,
+    items,
+    no_trees,
+    numbers,
+    optional,
+    parameters_of,
+    part,
+    scalar,
+    schema_of,
+    texts,
+    whole,
+)
+from treeaudit.readers.r.objects import RObject
+
+_VOTE, _SHARES, _NUMBER = "Classification", "Probability estimation", "Regression"
+_REASONS = {
+    _VOTE: "only a label is kept for each leaf",
+    _SHARES: "only the share of each class in each leaf is kept",
+}
+
+
+def read(model: RObject, source: Source) -> Forest:
+    """Return the forest of a ranger object."""
+    forest = optional(model, "forest")
+    if forest is None:
+        raise no_trees(source.estimator)
+    kind = scalar(optional(forest, "treetype"))
+    children = items(part(forest, "child.nodeIDs"))
+    asked, split = items(part(forest, "split.varIDs")), items(part(forest, "split.values"))
+    shares = items(part(forest, "terminal.class.counts")) if kind == _SHARES else children
+    if not len(children) == len(asked) == len(split) == len(shares):
+        raise ReadError("its lists of trees differ in length")
+    labels, place = _classes(forest) if kind in (_VOTE, _SHARES) else (None, {})
+    names = texts(part(forest, "independent.variable.names"))
+    levels = _levels(forest, names)
+    told = optional(forest, "is.ordered")
+    by_set = {i for i, one in enumerate([] if told is None else numbers(told)) if not one}
+    # The levels of columns that are split by sets are not kept: those that a bit names are counted.
+    for i in sorted(by_set - {i for i, name in enumerate(names) if name in levels}):
+        most = max((_highest(a, s, i) for a, s in zip(asked, split, strict=True)), default=0)
+        levels[names[i]] = list(unnamed(most + 1))
+
+    def build(i: int) -> Tree:
+        sides = items(children[i])
+        if len(sides) != 2:
+            raise ReadError("it is no list of two children")
+        left = whole(sides[0])
+        n = len(left)
+        right, feature, value = whole(sides[1], n), whole(asked[i], n), numbers(split[i], n)
+        inner = (left != 0) | (right != 0)
+        sets = {
+            node: bits(len(levels[names[at]]), value[node], left=False)
+            if at in by_set
+            else halves(len(levels[names[at]]), value[node])
+            for node in np.flatnonzero(inner).tolist()
+            if 0 <= (at := int(feature[node])) < len(names) and names[at] in levels
+        }
+        label = counts = None
+        if labels is not None and kind == _VOTE:
+            found = [place.get(float(one), -1) for one in value[~inner]]
+            if min(found) < 0:
+                raise ReadError("a leaf has a class that does not exist")
+            label = np.zeros(n, dtype=np.int64)
+            label[~inner] = found
+        elif labels is not None:
+            counts = _shares(items(shares[i]), inner, list(place.values()), len(labels))
+        return binary(
+            inner=inner,
+            left=left,
+            right=right,
+            feature=feature,
+            bound=value,
+            n_features=len(names),
+            sets=sets,
+            label=label,
+            counts=counts,
+            value=value if kind == _NUMBER else None,
+        )
+
+    trees = each_of(len(children), build)
+    rows, drawn = scalar(optional(model, "num.samples")), optional(model, "replace")
+    target = scalar(optional(model, "dependent.variable.name"))
+    return Forest(
+        trees=trees,
+        schema=schema_of(names, levels, labels, target if isinstance(target, str) else "label"),
+        counts_are=("label-only" if kind == _VOTE else "weighted" if kind == _SHARES else "absent"),
+        counts_reason=_REASONS.get(str(kind), "the file keeps no counts of the leaves"),
+        answers="vote" if kind == _VOTE else "mean" if kind in (_SHARES, _NUMBER) else "unknown",
+        records_are="bootstrap" if drawn is not None and scalar(drawn) == 1 else "unknown",
+        n_records=int(rows) if isinstance(rows, float) and 0 < rows < 2**53 else None,
+        extras=extras_of(trees, means=False) if labels is None else Extras(),
+        source=replace(source, library="ranger", parameters=parameters_of(model)),
+    )
+
+
+def _classes(forest: RObject) -> tuple[list[Label], dict[float, int]]:
+    """Return the classes, and the place of each by the number that stands for it in the trees."""
+    values, stored = numbers(part(forest, "class.values")).tolist(), optional(forest, "levels")
+    labels: list[Label] = []
+    if stored is None:
+        labels = [int(one) if one == int(one) else one for one in sorted(values)]
+        place = {float(label): i for i, label in enumerate(labels)}
+    else:
+        labels = list(texts(stored))
+        place = {float(i + 1): i for i in range(len(labels))}
+    if any(one not in place for one in values) or len(set(values)) != len(values):
+        raise ReadError("a class does not exist")
+    # In the order of the columns of shares; a level that nobody had has none.
+    ordered = {one: place[one] for one in values}
+    return labels, ordered
+
+
+def _levels(forest: RObject, names: Sequence[str]) -> dict[str, list[str]]:
+    stored = optional(forest, "covariate.levels")
+    held = [] if stored is None else [texts(one) for one in items(stored)]
+    return {name: one for name, one in zip(names, held, strict=False) if one}
+
+
+def unnamed(n: int) -> tuple[str, ...]:
+    """Return what stands for the levels of a column whose file has their numbers alone."""
+    return tuple(f"level {k + 1}" for k in range(n))
+
+
+def _highest(asked: RObject, split: RObject, feature: int) -> int:
+    """Return the highest level that a set of a column names."""
+    own = asked.numbers() == feature
+    values = split.numbers()[own] if len(split) == len(own) else np.empty(0)
+    most = float(values.max(initial=0))
+    return int(np.frexp(most)[1]) if 0 < most < 2.0**1023 else 0
+
+
+def _shares(stored: Sequence[RObject], inner: Flag, place: Sequence[int], width: int) -> Float:
+    """Return the share of each class in every leaf, and at inner nodes none."""
+    if len(stored) != len(inner):
+        raise ReadError("it does not have shares of classes for each node")
+    found = np.zeros((len(inner), width))
+    for node in np.flatnonzero(~inner).tolist():
+        found[node, place] = numbers(stored[node], len(place))
+    if np.any((found < 0) | (found > Most.weight)):
+        raise ReadError("a share is negative or impossible")
+    return found

@@ -1,0 +1,98 @@
+"""What the training rows that an R object keeps tell of the leaves of its trees."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeaudit.arrays import Float, Int, Wide
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.forest import CountsAre
+from treeaudit.readers.limits import Most
+from treeaudit.readers.links import sums
+from treeaudit.readers.r.fields import texts
+from treeaudit.readers.r.objects import RObject
+
+DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Response:
+    """What the rows were labelled with: codes of classes from 0 on, or numbers."""
+
+    values: Float
+    classes: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, stored: RObject | None) -> "Response | None":
+        """Return the response in a column, None where it is neither labels nor numbers."""
+        if stored is None or not len(stored):
+            return None
+        if stored.attributes.get("levels") is not None:
+            return cls(stored.numbers() - 1, tuple(stored.levels))
+        if stored.kind == "string":
+            told = texts(stored)
+            classes = sorted(set(told))
+            return cls(np.array([classes.index(one) for one in told], np.float64), tuple(classes))
+        return cls(stored.numbers(), None) if len(stored.numbers()) and not stored.dim else None
+
+
+def columns_of(parent: Int, leaf: Wide, weight: Float, response: Response | None) -> dict[str, Any]:
+    """Return people, and counts of classes or means, of all nodes.
+
+    ``leaf`` is the node of every row, -1 where the row is in none; ``weight`` how often it was
+    drawn, or what it weighs.
+    """
+    n = len(parent)
+    inside = (leaf >= 0) & (weight > 0)
+    if np.any(leaf >= n) or (response is not None and len(response.values) != len(leaf)):
+        raise ReadError("the rows do not fit the tree")
+    at, weight = leaf[inside], weight[inside]
+    found: dict[str, Any] = {
+        "n_records": sums(parent, np.bincount(at, minlength=n).astype(np.float64)).astype(np.int64)
+    }
+    if response is None:
+        return found
+    values = response.values[inside]
+    if not np.isfinite(values).all():
+        raise ReadError("a row has no label")
+    if response.classes is None:
+        own = np.bincount(at, weights=weight, minlength=n)
+        total = np.bincount(at, weights=weight * values, minlength=n)
+        both = sums(parent, np.column_stack([own, total]))
+        found["value"] = np.divide(both[:, 1], both[:, 0], out=np.zeros(n), where=both[:, 0] > 0)
+        return found
+    width = len(response.classes)
+    if n * width > Most.cells:
+        raise ModelTooLargeError("a tree has more nodes and classes than treeaudit takes in")
+    if len(values) and not (values.min() >= 0 and values.max() < width):
+        raise ReadError("a row has a class that does not exist")
+    cell = at * width + values.astype(np.int64)
+    flat: Float = np.bincount(cell, weights=weight, minlength=n * width).astype(np.float64)
+    found["counts"] = sums(parent, flat.reshape(n, width))
+    return found
+
+
+def meaning(
+    weights: list[Float], response: Response | None, *, drawn: bool
+) -> tuple[CountsAre, str]:
+    """Return what counts are that were added up from rows of some weights, and why."""
+    if response is None or response.classes is None:
+        return "absent", "the model predicts a number, not a class"
+    if drawn and all(np.array_equal(one, np.rint(one)) for one in weights):
+        return "exact", DRAWS
+    if all(np.isin(one, (0.0, 1.0)).all() for one in weights):
+        return "exact", "every training row weighs 1"
+    return "weighted", "rows have weights of their own"
+
+
+def table_of(frame: RObject, names: list[str], levels: dict[str, list[str]]) -> Float:
+    """Return columns of a data frame as numbers and codes of categories from 0 on."""
+    columns = []
+    for name in names:
+        stored = frame.get(name)
+        own = np.empty(0) if stored is None else stored.numbers()
+        columns.append(own - (name in levels))
+    if len({len(column) for column in columns}) != 1:
+        raise ReadError("the columns of its data differ in length")
+    return np.column_stack(columns)

@@ -1,0 +1,174 @@
+"""An rpart tree for R: nodes, counts and names; no labels, no rows, no surrogate splits."""
+
+import numpy as np
+
+from treeaudit.arrays import Float, Wide
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.tree import Tree
+from treeaudit.readers.r.objects import RObject
+from treeaudit.writers.r.binary import Binary, binary
+from treeaudit.writers.r.encode import NULL, call, matrix, named, numbers, symbol, texts
+
+_DEEPEST = 30
+"""Nodes are numbered by 32 bits: those below node i are 2 i and 2 i + 1."""
+_CONTROL = {
+    "minsplit": 20, "minbucket": 7, "cp": 0.01, "maxcompete": 0, "maxsurrogate": 0,
+    "usesurrogate": 2, "surrogatestyle": 0, "maxdepth": 30, "xval": 0,
+}  # fmt: skip
+
+
+def rpart(forest: Forest) -> RObject:
+    """Return the object of an rpart tree."""
+    (tree,) = forest.trees
+    shape, schema = binary(tree), forest.schema
+    if schema.classes is None and forest.source.parameters.get("method", "anova") != "anova":
+        raise UnsupportedModelError(
+            "rates (method poisson or exp) are not written for R: treeaudit writes it as .json"
+        )
+    order = shape.preorder()
+    number = np.ones(tree.n_nodes, dtype=np.int64)
+    for node in order:
+        if not shape.leaf[node]:
+            number[shape.left[node]] = 2 * number[node]
+            number[shape.right[node]] = 2 * number[node] + 1
+    if tree.n_records is None or number.max() >= 1 << 31 or tree.depths.max() > _DEEPEST:
+        raise UnsupportedModelError("rpart keeps people per node, and 30 levels: write it as .json")
+    splits, categories = _splits(shape, order, schema)
+    parts = {
+        "frame": _frame(forest, tree, shape, order, number),
+        "terms": _terms(schema),
+        "method": texts(["anova" if schema.classes is None else "class"]),
+        "control": named({name: _number(value) for name, value in _CONTROL.items()}),
+        **({} if forest.class_weights is None else {"parms": _priors(forest, tree)}),
+        "numresp": numbers("integer", [1 if schema.classes is None else len(schema.classes) + 2]),
+        "splits": splits,
+        "csplit": categories,
+        "ordered": numbers(
+            "logical",
+            [False] * len(schema.features),
+            {"names": texts([one.name for one in schema.features])},
+        ),
+    }
+    levels = {one.name: one.categories for one in schema.features if one.categories is not None}
+    attributes = {"xlevels": named({name: texts(each) for name, each in levels.items()})}
+    if schema.classes is not None:
+        attributes["ylevels"] = texts([str(one) for one in schema.classes])
+    kept = {name: one for name, one in parts.items() if one is not NULL}
+    return named(kept, **attributes, **{"class": texts(["rpart"])})
+
+
+def _number(value: float) -> RObject:
+    return numbers("integer" if isinstance(value, int) else "double", [value])
+
+
+def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: Wide) -> RObject:
+    """Return the table of nodes; deviances and complexities are not in it."""
+    assert tree.n_records is not None  # noqa: S101  # rpart() asked
+    names = [one.name for one in forest.schema.features]
+    used = sorted({names[i] for i in shape.feature[order] if i >= 0})
+    levels = ["<leaf>", *used]
+    variable = [levels.index(names[i]) + 1 if i >= 0 else 1 for i in shape.feature[order]]
+    nothing, n = np.zeros(len(order)), tree.n_records[order]
+    columns = {
+        "var": numbers("integer", variable, {"levels": texts(levels), "class": texts(["factor"])}),
+        "n": numbers("integer", n),
+        "wt": numbers("double", n),
+        "dev": numbers("double", np.full(len(order), np.nan)),
+        "yval": numbers("double", nothing),
+        "complexity": numbers("double", nothing),
+        "ncompete": numbers("integer", nothing),
+        "nsurrogate": numbers("integer", nothing),
+    }
+    if forest.schema.classes is None:
+        assert tree.value is not None  # noqa: S101  # a tree of numbers
+        columns["yval"] = numbers("double", tree.value[order])
+    else:
+        assert tree.counts is not None  # noqa: S101  # a tree of classes
+        counts = tree.counts[order]
+        weight = counts.sum(axis=1, keepdims=True)
+        priors = _class_weights(forest)
+        share = counts * priors / np.maximum((counts * priors).sum(axis=1, keepdims=True), 1e-300)
+        label = share.argmax(axis=1) + 1.0
+        whole = weight / weight[0]
+        columns |= {
+            "wt": numbers("double", weight[:, 0]),
+            "yval": numbers("double", label),
+            "yval2": matrix("double", np.column_stack([label, counts, share, whole])),
+        }
+    rows = numbers("integer", number[order])
+    return named(columns, **{"row.names": rows, "class": texts(["data.frame"])})
+
+
+def _class_weights(forest: Forest) -> Float:
+    """Return what a person of each class counts."""
+    stored = None if forest.class_weights is None else forest.class_weights[0]
+    return np.ones(len(forest.schema.classes or ())) if stored is None else np.array(stored)
+
+
+def _priors(forest: Forest, tree: Tree) -> RObject:
+    """Return the shares that everybody's classes are taken to have."""
+    assert tree.counts is not None  # noqa: S101  # _frame() asked
+    root = tree.counts[0] * _class_weights(forest)
+    return named({"prior": numbers("double", root / root.sum())})
+
+
+def _splits(shape: Binary, order: list[int], schema: Schema) -> tuple[RObject, RObject]:
+    """Return the split of each inner node, and where the categories go: 1 left, 3 right."""
+    inner = [node for node in order if not shape.leaf[node]]
+    if not inner:
+        return NULL, NULL
+    widest = max((len(one.categories or ()) for one in schema.features), default=0)
+    rows, sides = [], []
+    for node in inner:
+        pair, feature = shape.sets[node], schema.features[shape.feature[node]]
+        if pair is None:
+            # To the left goes what is below.
+            rows.append([0.0, -1.0, 0.0, np.nextafter(shape.high[node], np.inf), 0.0])
+            continue
+        side = np.full(widest, 2)
+        side[pair[0]], side[pair[1]] = 1, 3
+        sides.append(side)
+        rows.append([0.0, float(len(feature.categories or ())), 0.0, float(len(sides)), 0.0])
+    names = texts([schema.features[shape.feature[node]].name for node in inner])
+    columns = texts(["count", "ncat", "improve", "index", "adj"])
+    table = matrix("double", np.array(rows), names, columns)
+    return table, matrix("integer", np.array(sides)) if sides else NULL
+
+
+def _terms(schema: Schema) -> RObject:
+    """Return the formula: the target by all columns, one after the other."""
+    target, features = schema.target, schema.features
+    names = [one.name for one in features]
+    quoted = [_quoted(name) for name in names]
+    variables = call("list", symbol(target), *map(symbol, names))
+    factors = np.vstack([np.zeros((1, len(names))), np.eye(len(names))])
+    made = call("~", symbol(target), symbol("."))
+    made.attributes = {
+        "variables": variables,
+        "factors": matrix("integer", factors, texts([_quoted(target), *quoted]), texts(quoted)),
+        "term.labels": texts(quoted),
+        "order": numbers("integer", np.ones(len(names))),
+        "intercept": numbers("integer", [1]),
+        "response": numbers("integer", [1]),
+        "class": texts(["terms", "formula"]),
+        ".Environment": RObject("global"),
+        "predvars": variables,
+        "dataClasses": texts(
+            ["numeric" if schema.classes is None else "factor", *map(_class, features)],
+            {"names": texts([_quoted(target), *quoted])},
+        ),
+    }
+    return made
+
+
+def _class(feature: Feature) -> str:
+    return "numeric" if feature.categories is None else "factor"
+
+
+def _quoted(name: str) -> str:
+    """Return a name as R writes it: one that is none of its own in backquotes."""
+    plain = name.replace(".", "a").replace("_", "a")
+    usual = plain.isidentifier() and not name.startswith("_") and not name[:2].lstrip(".").isdigit()
+    return name if usual else f"`{name}`"
