@@ -35,7 +35,7 @@ def rpart(forest: Forest) -> RObject:
             number[shape.right[node]] = 2 * number[node] + 1
     if tree.n_records is None or number.max() >= 1 << 31 or tree.depths.max() > _DEEPEST:
         raise UnsupportedModelError("rpart keeps people per node, and 30 levels: write it as .json")
-    splits, categories = _splits(shape, order, schema)
+    splits, categories = _splits(tree.n_records, shape, order, schema)
     parts = {
         "frame": _frame(forest, tree, shape, order, number),
         "terms": _terms(schema),
@@ -114,7 +114,9 @@ def _priors(forest: Forest, tree: Tree) -> RObject:
     return named({"prior": numbers("double", root / root.sum())})
 
 
-def _splits(shape: Binary, order: list[int], schema: Schema) -> tuple[RObject, RObject]:
+def _splits(
+    people: Wide, shape: Binary, order: list[int], schema: Schema
+) -> tuple[RObject, RObject]:
     """Return the split of each inner node, and where the categories go: 1 left, 3 right."""
     inner = [node for node in order if not shape.leaf[node]]
     if not inner:
@@ -123,14 +125,16 @@ def _splits(shape: Binary, order: list[int], schema: Schema) -> tuple[RObject, R
     rows, sides = [], []
     for node in inner:
         pair, feature = shape.sets[node], schema.features[shape.feature[node]]
+        # As many had a value, if the file does not tell that some had none.
+        count = 0.0 if feature.had_missing else float(people[node])
         if pair is None:
             # To the left goes what is below.
-            rows.append([0.0, -1.0, 0.0, np.nextafter(shape.high[node], np.inf), 0.0])
+            rows.append([count, -1.0, 0.0, np.nextafter(shape.high[node], np.inf), 0.0])
             continue
         side = np.full(widest, 2)
         side[pair[0]], side[pair[1]] = 1, 3
         sides.append(side)
-        rows.append([0.0, float(len(feature.categories or ())), 0.0, float(len(sides)), 0.0])
+        rows.append([count, float(len(feature.categories or ())), 0.0, float(len(sides)), 0.0])
     names = texts([schema.features[shape.feature[node]].name for node in inner])
     columns = texts(["count", "ncat", "improve", "index", "adj"])
     table = matrix("double", np.array(rows), names, columns)
