@@ -112,6 +112,7 @@ def form(value: RObject) -> str:
         many = "" if size == "1" else "s"
         what = f"text{many}" if value.kind == "string" else f"value{many} ({value.kind})"
         return f"{size} {what}{shown}"
-    of = f" of {len(value):,} entries" if isinstance(value.values, list | dict) else ""
+    held = "1 entry" if len(value) == 1 else f"{len(value):,} entries"
+    of = f" of {held}" if isinstance(value.values, list | dict | Short) else ""
     kind = {"s4": "S4 object", "language": "call"}.get(value.kind, value.kind)
     return f"{'an' if kind[0] in 'eS' else 'a'} {kind}{shown}{of}"
