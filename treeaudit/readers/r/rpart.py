@@ -133,8 +133,8 @@ def read_rpart(model: RObject) -> Stored:
     )
     gaps = frozenset(feature[partly].tolist())
     guided = whole(part(frame, "nsurrogate"), n) > 0
-    unlike = {int(feature[i]) for i in unseen if guided[i]}
-    unclear = [[names[i] for i in sorted(some)] for some in (gaps, unlike)]
+    led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
+    unclear = [[names[i] for i in sorted(some)] for some in led]
     return Stored(
         tree=tree,
         schema=schema_of(names, levels, classes, target_of(optional(model, "terms")), gaps),
