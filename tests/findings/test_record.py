@@ -56,7 +56,8 @@ def test_who_made_it_is_said_by_them(figure_3) -> None:
     report = ta.scan(figure_3, by=" Ada Lovelace ")
     assert report.to_dict()["record"]["by"] == "Ada Lovelace"
     page = render(report, "html")
-    assert "1 January 2026, 12:00 UTC, by Ada Lovelace" in page
+    assert "<li>1 January 2026, by Ada Lovelace</li>" in page
+    assert "<dt>Made</dt><dd>1 January 2026, 12:00 UTC</dd>" in page
     assert "not stated (--by)" in render(ta.scan(figure_3), "html")
     with pytest.raises(ta.DataError, match="a name on one line"):
         ta.scan(figure_3, by="Ada\nLovelace")

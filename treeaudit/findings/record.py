@@ -63,9 +63,14 @@ class Record:
         return f"{self.at:%Y-%m-%dT%H:%M:%S}Z"
 
     @property
+    def day(self) -> str:
+        """The day as a page tells it."""
+        return f"{self.at.day} {self.at:%B %Y}"
+
+    @property
     def in_words(self) -> str:
         """The time as a page tells it."""
-        return f"{self.at.day} {self.at:%B %Y, %H:%M} UTC"
+        return f"{self.day}, {self.at:%H:%M} UTC"
 
 
 def hashes_of(request: Request) -> dict[str, str | None]:

@@ -38,7 +38,7 @@ from treeaudit.reports.leaves import (
 )
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, draw_curve
-from treeaudit.reports.provenance import bounded_by, facts, made, made_from, not_checked, shown_name
+from treeaudit.reports.provenance import bounded_by, facts, made_from, not_checked, shown_name
 from treeaudit.reports.release_safe import page_of
 from treeaudit.reports.repairs import HEAD, rest, shown
 from treeaudit.reports.rows import published_rows
@@ -79,7 +79,8 @@ def to_html(report: Report, *, release_safe: bool = False) -> str:
             report=report,
             name=shown_name(report),
             meta=_meta(report),
-            made=made(report),
+            day=report.record.day,
+            by=plain(report.record.by or "", 200),
             pill=word,
             tone=tone,
             release=release(report),
