@@ -33,7 +33,8 @@ def malformed(place: Place) -> Iterator[Extra]:
     if isinstance(values, np.ndarray) and len(tree.args) == 3:
         classes, n_outputs = arrived(tree.args[1]), arrived(tree.args[2])
         widths = np.ravel(classes).tolist() if isinstance(classes, np.ndarray) else []
-        if (n_outputs, max(widths, default=0)) != values.shape[1:] or len(widths) != n_outputs:
+        shape = values.shape[1:]
+        if widths and (len(widths), n_outputs, max(widths)) != (*shape[:1], *shape):
             says = "states other outputs or classes than its table has; "
             says += "scikit-learn would not load it"
             yield Extra(kind="malformed", where=where, n=1, says=says)
