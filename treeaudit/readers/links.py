@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.errors import MalformedModelError, ModelTooLargeError
+from treeaudit.errors import Harm, MalformedModelError, ModelTooLargeError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 
@@ -212,13 +212,13 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     for child in (left, right):
         in_order = in_order and not (child <= inner).any()
         exists = not len(inner) or (child.max() < n and child.min() > 0)
+        harm: Harm = "endless" if exists or 0 <= child.min() <= child.max() < n else "outside"
         if ordered and not (exists and in_order):
             what = "the tree is damaged: a child is out of range or comes before its parent"
-            inside = 0 <= child.min() <= child.max() < n
-            raise MalformedModelError(what, "endless" if inside else "outside")
+            raise MalformedModelError(what, harm)
         if not exists:
             node = int(inner[np.argmax((child >= n) | (child <= 0))])
-            raise MalformedModelError(f"a child of node {node} is out of range or the root")
+            raise MalformedModelError(f"a child of node {node} is out of range or the root", harm)
         has_parent[child] = True
     if np.count_nonzero(has_parent) != 2 * len(inner):
         node = int(np.argmax(np.bincount(np.concatenate([left, right]), minlength=n) > 1))
