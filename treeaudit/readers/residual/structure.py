@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from treeaudit.arrays import Table
 from treeaudit.model.source import Extra
 from treeaudit.model.tree import depths_of
 from treeaudit.readers.pickle.arrays import arrived
@@ -32,24 +33,29 @@ def malformed(place: Place) -> Iterator[Extra]:
             yield Extra(kind="malformed", where=f"{where}.max_depth", n=1, says=says)
     if isinstance(values, np.ndarray) and len(tree.args) == 3:
         classes, n_outputs = arrived(tree.args[1]), arrived(tree.args[2])
-        widths = np.ravel(classes).tolist() if isinstance(classes, np.ndarray) else []
-        shape = values.shape[1:]
-        if widths and (len(widths), n_outputs, max(widths)) != (*shape[:1], *shape):
+        if not (isinstance(classes, np.ndarray) and isinstance(n_outputs, int)):
+            return
+        if classes.dtype.kind not in "iu":
+            return
+        widths, shape = classes.ravel().tolist(), values.shape[1:]
+        same = (n_outputs, len(widths)) == (*shape[:1], *shape[:1])
+        if not same or (max(widths, default=0),) != shape[1:]:
             says = "states other outputs or classes than its table has; "
             says += "scikit-learn would not load it"
             yield Extra(kind="malformed", where=where, n=1, says=says)
 
 
-def _depth(nodes: np.ndarray) -> int:
-    """Return the depth of a node table; 0 if children do not follow their parents."""
-    n = len(nodes)
-    if nodes.ndim != 1 or not {"left_child", "right_child"} <= set(nodes.dtype.names or ()):
+def _depth(nodes: Table) -> int:
+    """Return the depth of a node table; 0 if it is none whose children follow their parents."""
+    if nodes.ndim != 1:
         return 0
-    parent = np.full(n, -1, dtype=np.int64)
+    parent = np.full(len(nodes), -1, dtype=np.int64)
     for side in ("left_child", "right_child"):
+        if side not in (nodes.dtype.names or ()) or nodes.dtype[side].kind not in "iu":
+            return 0
         child = nodes[side].astype(np.int64)
         inner = np.flatnonzero(child >= 0)
-        if np.any(child[inner] <= inner) or np.any(child[inner] >= n):
+        if np.any(child[inner] <= inner) or np.any(child[inner] >= len(nodes)):
             return 0
         parent[child[inner]] = inner
     return int(depths_of(parent).max(initial=0))
