@@ -46,7 +46,7 @@ class Structure:
     """Tell whether a library that loads the file can predict with it."""
 
     id: ClassVar[str] = "TA207"
-    title: ClassVar[str] = "Safe to predict with"
+    title: ClassVar[str] = "Unsafe to predict with"
     words: ClassVar[Words] = Words(
         attacker="Whoever can change the file points a node outside of its table, or back at "
         "itself. Libraries that believe the table crash, never end or answer wrongly when the "
@@ -92,8 +92,8 @@ class Structure:
         summary = f"The structure of {checked} was checked: they hold together"
         if found:
             summary = f"{found[0].where}: {found[0].says}"
-        elif source.trusted:
-            summary += f"; load the file with {load_command(source.trusted)}"
+        elif source.skops_call:
+            summary += f"; load the file with {source.skops_call}"
         return Finding(
             id=self.id,
             title=self.title,
@@ -111,14 +111,3 @@ class Structure:
                 leftovers=found,
             ),
         )
-
-
-def load_command(trusted: tuple[str, ...]) -> str:
-    """Return the call that loads a skops file.
-
-    Examples
-    --------
-    >>> load_command(("sklearn.tree._tree.Tree",))
-    "skops.io.load(path, trusted=['sklearn.tree._tree.Tree'])"
-    """
-    return f"skops.io.load(path, trusted={list(trusted)!r})"

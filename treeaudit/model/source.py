@@ -139,6 +139,21 @@ class Source:
             self.digest()
 
     @property
+    def skops_call(self) -> str:
+        """The call that loads a skops file; empty where nothing has to be trusted.
+
+        Examples
+        --------
+        >>> Source(trusted=("sklearn.tree._tree.Tree",)).skops_call
+        "skops.io.load(path, trusted=['sklearn.tree._tree.Tree'])"
+        """
+        if not self.trusted:
+            return ""
+        call = f"skops.io.load(path, trusted={list(self.trusted)!r})"
+        others = not all(one.endswith(("._tree.Tree", ".TreePredictor")) for one in self.trusted)
+        return f"{call} (what is no tree in it was not checked)" if others else call
+
+    @property
     def draws_thresholds(self) -> bool:
         """Whether thresholds are drawn at random, so that they are no values of people.
 

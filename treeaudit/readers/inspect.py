@@ -173,9 +173,8 @@ def _structure(forest: Forest) -> str:
     wrong = [f"{one.where}: {one.says}" for one in forest.extras.found if one.kind == "malformed"]
     if wrong:
         return wrong[0]
-    trusted = forest.source.trusted
-    load = f"; load with skops.io.load(path, trusted={list(trusted)!r})" if trusted else ""
-    return f"checked: the trees hold together{load}"
+    call = forest.source.skops_call
+    return f"checked: the trees hold together{call and f'; load with {call}'}"
 
 
 def _of_model(contents: Contents, forest: Forest) -> Contents:
