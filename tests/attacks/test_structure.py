@@ -219,4 +219,6 @@ def test_skops_loads_the_file_with_exactly_the_printed_list(
     call = f"skops.io.load(path, trusted={trusted})"
     assert call in result.summary
     assert call in str(describe(path).structure)
+    shown = run("scan", path, "--attack", "TA207", "--exit-zero").stdout
+    assert "".join(f"structure checked; load with {call}".split()) in "".join(shown.split())
     assert (io.load(path, trusted=trusted).predict(iris()[0]) == model.predict(iris()[0])).all()
