@@ -54,6 +54,7 @@ QUESTIONS = {
     "TA204": "Are values of a column, or hidden class counts, listed?",
     "TA205": "What would loading the file import and run?",
     "TA206": "What does the file hold beyond its models?",
+    "TA207": "Do the trees hold together for the library that predicts with them?",
 }
 
 

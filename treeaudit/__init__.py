@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treeaudit.comparison.differencing import Difference, difference
     from treeaudit.errors import (
         DataError,
+        MalformedModelError,
         MissingFileError,
         ModelTooLargeError,
         PolicyError,
@@ -54,6 +55,7 @@ __all__ = [
     "Feature",
     "Finding",
     "Forest",
+    "MalformedModelError",
     "MissingFileError",
     "ModelTooLargeError",
     "Policy",
@@ -88,8 +90,8 @@ _HOME = {
     "audit.scan": "scan",
     "comparison.compare": "Comparison compare",
     "comparison.differencing": "Difference difference",
-    "errors": "DataError MissingFileError ModelTooLargeError PolicyError PrivacyError "
-    "PrivacyWarning ReadError TreeauditError UnsafeModelError UnsupportedModelError",
+    "errors": "DataError MalformedModelError MissingFileError ModelTooLargeError PolicyError "
+    "PrivacyError PrivacyWarning ReadError TreeauditError UnsafeModelError UnsupportedModelError",
     "findings.findings": "Check Control Evidence Finding Skipped",
     "findings.policy": "Policy",
     "findings.report": "Report",

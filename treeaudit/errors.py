@@ -5,6 +5,7 @@
     TreeauditError(Exception)
     ├── ReadError                    the file could not be read as a model
     │   ├── UnsafeModelError         loading it would run code; names the call
+    │   ├── MalformedModelError      its trees do not hold together; says what that leads to
     │   ├── UnsupportedModelError    readable, but no tree we know; names what it is
     │   │   └── SeveralModelsError   several models and no choice; lists their names
     │   └── ModelTooLargeError       over a stated limit
@@ -18,6 +19,7 @@ command line prints it and exits with 2; anything else is a bug of ours.
 """
 
 from collections.abc import Iterable
+from typing import Literal
 
 _LISTED, _CLOSE, _SHOWN = 8, 0.62, 60
 
@@ -40,6 +42,41 @@ class ReadError(TreeauditError):
 
 class UnsafeModelError(ReadError):
     """Loading the file the usual way would run code that it carries or names."""
+
+
+Harm = Literal["outside", "endless", "wrong", "refused"]
+
+_HARMS: dict[Harm, str] = {
+    "outside": "could read outside its tables",
+    "endless": "could look for an answer for ever",
+    "wrong": "could answer wrongly without an error",
+    "refused": "would not load it",
+}
+
+
+class MalformedModelError(ReadError):
+    """The trees do not hold together, and what loads the file elsewhere may not notice.
+
+    Its message ends with what could happen there. Libraries are named whose authors or users
+    have published it.
+
+    Attributes
+    ----------
+    harm
+        What could happen.
+    library
+        The library that loads such a file unchecked, empty where none is named; None until
+        it is known which library reads the file.
+    """
+
+    def __init__(self, message: str, harm: Harm = "outside", library: str | None = None) -> None:
+        super().__init__(message)
+        self.harm: Harm = harm
+        self.library = library
+
+    def __str__(self) -> str:
+        who = self.library or "a library that does not check this"
+        return f"{self.args[0]}; {who} {_HARMS[self.harm]}"
 
 
 class UnsupportedModelError(ReadError):

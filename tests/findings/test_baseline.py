@@ -66,7 +66,7 @@ def test_the_same_model_again_is_accepted(figure_3, accepted) -> None:
     form = report.to_dict()
     jsonschema.validate(form, json_schema())
     assert form["baseline"]["name"] == "accepted.json"
-    assert [c["accepted"] for c in form["checks"]] == [True] * 4 + [False] * 11
+    assert [c["accepted"] for c in form["checks"]] == [True] * 4 + [False] * 12
 
 
 def test_better_is_accepted_and_worse_is_not(figure_3, tmp_path) -> None:

@@ -135,6 +135,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-training-rows-inside", "skipped"),
         ("max-exact-values", "skipped"),
         ("max-calls", "skipped"),
+        ("max-malformed-parts", "skipped"),
         ("max-extra-bytes", "skipped"),
     ]
     assert checks[2].reason == "no classes"

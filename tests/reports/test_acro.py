@@ -56,7 +56,7 @@ def test_a_new_folder(report, cancer_file, tmp_path) -> None:
     assert (entry["status"], entry["type"]) == ("fail", "custom")
     assert entry["timestamp"] == "2026-01-02T03:04:05"
     assert entry["summary"].startswith(
-        "fail; 4 of 9 checks of policy default failed, 6 do not apply; "
+        "fail; 4 of 10 checks of policy default failed, 6 do not apply; "
     )
     assert "smallest group: 1 (at least 5 people)" in entry["summary"]
     digest = hashlib.sha256(cancer_file.read_bytes()).hexdigest()

@@ -328,7 +328,10 @@ def test_no_form_says_more_than_the_json(seed) -> None:
     known |= numbers_in(json.dumps(said["policy"]["values"]))
     page = render(report, "html", release_safe=True)
     body = re.sub(r"<style.*?</style>|<head>.*?</head>|<[^>]+>", " ", page, flags=re.S)
-    every = {form: render(report, form, release_safe=True) for form in FORMATS}
+    # A bill of materials needs a library, and has a test of its own.
+    told = [form for form in FORMATS if form != "cdx.json"]
+    every = {form: render(report, form, release_safe=True) for form in told}
+    every["card.md"] = re.sub("[0-9a-f]{64}", "", every["card.md"])
     every["html"] = unescape(body)
     for form in ("html", "md", "txt"):
         assert numbers_in(every[form]) <= known, form

@@ -35,6 +35,7 @@ from treeaudit.attacks.residual.attack import (
 )
 from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
+from treeaudit.attacks.structure import Structure
 from treeaudit.findings.checks import Registered, Rule, register
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 
@@ -66,6 +67,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     ExactValues,
     CodeInside,
     ExtraContent,
+    Structure,
 )
 
 _FAILURES = (Exception, SystemExit)

@@ -32,7 +32,7 @@ from treeaudit.cli.release import release
 from treeaudit.cli.scan import demo, scan
 from treeaudit.cli.train import budget, schema, train
 from treeaudit.cli.verify import accept, verify
-from treeaudit.errors import ReadError, TreeauditError, UnsafeModelError, near
+from treeaudit.errors import MalformedModelError, ReadError, TreeauditError, UnsafeModelError, near
 from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 
@@ -234,6 +234,8 @@ def _library_error(error: Exception, words: Sequence[str]) -> str:
             message += "; copy the file again"
         elif type(error) is ReadError and re.search(r"beyond|breaks off|ends|too short", message):
             message += "; the file is damaged or cut off: copy it again"
+        elif isinstance(error, MalformedModelError):
+            message += ": do not load it, copy it again from where it was trained"
     return message
 
 

@@ -32,7 +32,7 @@ from treeaudit.reports.fleet import (
     whole_json,
     worst_first,
 )
-from treeaudit.reports.formats import suffix_of
+from treeaudit.reports.formats import check_one, suffix_of
 from treeaudit.reports.plain_text import printed
 
 _FEW = 20
@@ -59,6 +59,7 @@ def scan_all(
         The exit code of the worst.
     """
     _check(request)
+    check_one(output)
     restore_limits()  # other processes read the files, each within limits of its own
     found = _without(output, find(paths))
     if not found.places:

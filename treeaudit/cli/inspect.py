@@ -81,6 +81,8 @@ def _page(contents: "Contents") -> "Table":
         page.add_row("refused", Text(plain(contents.refused, 2000), style="bold red"))
     if contents.model is not None:
         page.add_row("audits", Text(plain(contents.model, 1000)))
+    if contents.structure is not None:
+        page.add_row("structure", Text(plain(contents.structure, 1000)))
     if contents.no_model is not None:
         page.add_row("no model", Text(plain(contents.no_model, 2000)))
     for name, section in _sections(contents):

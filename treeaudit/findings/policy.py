@@ -120,6 +120,7 @@ _OUTPUT_CHECKED = {
     "max-joint-certain-people": 0,
     "max-training-rows-inside": 0,
     "max-calls": 0,
+    "max-malformed-parts": 0,
     "max-extra-bytes": 4096,
     "require-canonical": True,
 }
@@ -140,6 +141,7 @@ _DEFAULT = {
     "max-training-rows-inside": 0,
     "max-exact-values": 3000,
     "max-calls": 0,
+    "max-malformed-parts": 0,
     "max-extra-bytes": 4096,
 }
 
@@ -167,6 +169,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-exact-values": 100,
             "max-seeds": 0,
             "max-calls": 0,
+            "max-malformed-parts": 0,
             "max-extra-bytes": 4096,
         },
     ),

@@ -107,6 +107,8 @@ class Source:
         Why not, or why that is not known; empty for a canonical file.
     beside
         What else the file holds in a bundle, by name and kind.
+    trusted
+        Of a skops file: the types that ``skops.io.load`` has to be told to trust.
     """
 
     path: str | None = None
@@ -122,6 +124,7 @@ class Source:
     canonical: bool | None = field(default=None, compare=False)
     canonical_reason: str = field(default="", compare=False)
     beside: tuple[str, ...] = field(default=(), compare=False)
+    trusted: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def sha256(self) -> str | None:
@@ -134,6 +137,21 @@ class Source:
             self.digest.keep()
         elif self.digest is not None:
             self.digest()
+
+    @property
+    def skops_call(self) -> str:
+        """The call that loads a skops file; empty where nothing has to be trusted.
+
+        Examples
+        --------
+        >>> Source(trusted=("sklearn.tree._tree.Tree",)).skops_call
+        "skops.io.load(path, trusted=['sklearn.tree._tree.Tree'])"
+        """
+        if not self.trusted:
+            return ""
+        call = f"skops.io.load(path, trusted={list(self.trusted)!r})"
+        others = not all(one.endswith(("._tree.Tree", ".TreePredictor")) for one in self.trusted)
+        return f"{call} (what is no tree in it was not checked)" if others else call
 
     @property
     def draws_thresholds(self) -> bool:
@@ -164,13 +182,15 @@ Kind = Literal[
     "calls",
     "code",
     "flaws",
+    "malformed",
     "notes",
     "extra",
     "unseen",
 ]
-"""The kinds of extra content. ``notes`` are plain values beside the model: numbers, dates, short
-texts, lists of names, metrics. ``extra`` is other content beyond the model, known by path and size
-alone. ``unseen`` is a part that was not read, or another model, which was not audited."""
+"""The kinds of extra content. ``malformed`` parts state other sizes than their tables have.
+``notes`` are plain values beside the model: numbers, dates, short texts, lists of names, metrics.
+``extra`` is other content beyond the model, known by path and size alone.
+``unseen`` is a part that was not read, or another model, which was not audited."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""

@@ -16,6 +16,7 @@ from pickle import PicklingError, dumps
 from typing import Protocol
 
 from treeaudit.errors import (
+    MalformedModelError,
     ModelTooLargeError,
     ReadError,
     SeveralModelsError,
@@ -42,6 +43,7 @@ from treeaudit.readers.xgboost import model as xgboost
 __all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]
 
 _MOST_MODELS = 200
+_UNCHECKED = "scikit-learn up to 1.9"  # its pull request 34558 checks the tables
 
 
 class Reader(Protocol):
@@ -234,7 +236,12 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     for one in READERS:
         if one.matches(content):
             _check_unpacked(one, content, limits)
-            forest = one.reader.read(content, source, select, limits)
+            try:
+                forest = one.reader.read(content, source, select, limits)
+            except MalformedModelError as error:
+                if error.library is None and one.reader in (pickle, skops):
+                    error.library = _UNCHECKED
+                raise
             if isinstance(forest.trees, LazyTrees):
                 forest.trees.let_go = partial(_let_go, content)
             end = content.streams[-1] if content.streams else len(content.packed)

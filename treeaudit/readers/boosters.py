@@ -12,7 +12,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError, TreeauditError, UnsupportedModelError
+from treeaudit.errors import (
+    MalformedModelError,
+    ModelTooLargeError,
+    ReadError,
+    TreeauditError,
+    UnsupportedModelError,
+)
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
@@ -33,12 +39,21 @@ def known_parameters(library: str) -> frozenset[str]:
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Say of whatever goes wrong inside what it happened to; of errors of Python not too much."""
+def reading(what: str, library: str | None = None) -> Iterator[None]:
+    """Say of whatever goes wrong inside what it happened to; of errors of Python not too much.
+
+    ``library`` is what a `MalformedModelError` names.
+    """
     try:
         yield
     except (UnsupportedModelError, ModelTooLargeError):
         raise
+    except MalformedModelError as error:
+        raise MalformedModelError(
+            f"{what}: {clean(error.args[0])}",
+            error.harm,
+            error.library if library is None else library,
+        ) from None
     except (TreeauditError, ValueError, TypeError, OverflowError, RecursionError) as error:
         own = isinstance(error, TreeauditError)
         reason = clean(error) if own else show(str(error), 100)

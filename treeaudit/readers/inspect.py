@@ -74,8 +74,9 @@ class Contents:
     """What a file holds.
 
     ``outline`` is None if its estimators were not reached; ``model`` is what an audit would look
-    at, ``no_model`` why there is nothing to look at, ``refused`` what loading the file would run.
-    ``names`` are those that the file mentions, foreign ones first.
+    at, ``structure`` whether its trees hold together and how skops loads them, ``no_model`` why
+    there is nothing to look at, ``refused`` what loading the file would run. ``names`` are those
+    that the file mentions, foreign ones first.
     """
 
     path: str
@@ -87,6 +88,7 @@ class Contents:
     versions: tuple[str, ...] = ()
     outline: Part | None = None
     model: str | None = None
+    structure: str | None = None
     no_model: str | None = None
     refused: str | None = None
     arrays: tuple[StoredArray, ...] = ()
@@ -115,7 +117,12 @@ def describe(
     try:
         source = Source(path=str(Path(path)), digest=content.digest, n_bytes=content.n_bytes)
         forest = read(content, source, select, limits)
-        contents = replace(contents, format=forest.source.format, model=_model(forest))
+        contents = replace(
+            contents,
+            format=forest.source.format,
+            model=_model(forest),
+            structure=_structure(forest),
+        )
     except UnsafeModelError as error:
         return replace(contents, refused=str(error))
     except UnsupportedModelError as error:
@@ -148,6 +155,15 @@ def _model(forest: Forest) -> str:
     reason = f" ({forest.counts_reason})" if forest.counts_reason else ""
     counts = f"class counts are {forest.counts_are}{reason}"
     return f"{forest.source.estimator}{where}: {trees}{people}; {counts}"
+
+
+def _structure(forest: Forest) -> str:
+    """Say that the trees were checked, and how skops loads them."""
+    wrong = [f"{one.where}: {one.says}" for one in forest.extras.found if one.kind == "malformed"]
+    if wrong:
+        return wrong[0]
+    call = forest.source.skops_call
+    return f"checked: the trees hold together{call and f'; load with {call}'}"
 
 
 def _of_model(contents: Contents, forest: Forest) -> Contents:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.errors import Harm, MalformedModelError, ModelTooLargeError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 
@@ -212,18 +212,18 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     for child in (left, right):
         in_order = in_order and not (child <= inner).any()
         exists = not len(inner) or (child.max() < n and child.min() > 0)
+        harm: Harm = "endless" if exists or 0 <= child.min() <= child.max() < n else "outside"
         if ordered and not (exists and in_order):
-            raise ReadError(
-                "the tree is damaged: a child is out of range or comes before its parent"
-            )
+            what = "the tree is damaged: a child is out of range or comes before its parent"
+            raise MalformedModelError(what, harm)
         if not exists:
             node = int(inner[np.argmax((child >= n) | (child <= 0))])
-            raise ReadError(f"a child of node {node} is out of range or the root")
+            raise MalformedModelError(f"a child of node {node} is out of range or the root", harm)
         has_parent[child] = True
     if np.count_nonzero(has_parent) != 2 * len(inner):
         node = int(np.argmax(np.bincount(np.concatenate([left, right]), minlength=n) > 1))
         who = "the tree is damaged: a node" if ordered else f"node {node}"
-        raise ReadError(f"{who} has two parents")
+        raise MalformedModelError(f"{who} has two parents", "wrong")
     if in_order and 2 * len(inner) == n - 1:
         return Links(inner=inner, left=left, right=right)
     stored = _from_the_root(Links(inner=inner, left=left, right=right), n)
@@ -250,7 +250,9 @@ def _from_the_root(links: Links, n: int) -> Wide:
         depth = np.minimum(depth + depth[jump], n)
         jump = jump[jump]
     if np.any(parent[jump] >= 0):
-        raise ReadError(f"node {int(np.argmax(parent[jump] >= 0))} is its own ancestor")
+        raise MalformedModelError(
+            f"node {int(np.argmax(parent[jump] >= 0))} is its own ancestor", "endless"
+        )
     reached = np.flatnonzero(jump == 0)
     if np.all(parent[reached[1:]] < reached[1:]):
         return reached

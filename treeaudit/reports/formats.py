@@ -1,7 +1,7 @@
 """The formats of a report: by suffix, what writes it and its releasable statement."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,18 @@ def _as_list(form: str) -> _Format:
     )
 
 
+def _bom(report: Report) -> str:
+    from treeaudit.reports.beside_model import to_bom
+
+    return to_bom(report)
+
+
+def _card(report: Report) -> str:
+    from treeaudit.reports.beside_model import to_card
+
+    return to_card(report)
+
+
 FORMATS = {
     "html": _Format(render=_html, release=partial(_html, release_safe=True)),
     "md": _Format(render=_markdown, release=_safe_markdown),
@@ -107,18 +119,35 @@ FORMATS = {
     ),
     "sarif": _as_list("sarif"),
     "xml": _as_list("xml"),
+    "cdx.json": _Format(render=_bom, release=_bom),
+    "card.md": _Format(render=_card, release=_card),
 }
 """What `save` knows, by suffix: ``jsonl`` has a report a line, ``xml`` is JUnit's."""
+
+OF_ONE = ("cdx.json", "card.md")
+"""Those that go out with one model, and tell nothing of people."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
     """Return the format that a path asks for."""
-    return known_suffix(path, FORMATS, "the report")
+    name = os.fspath(path).lower()
+    beside = next((one for one in OF_ONE if name.endswith(f".{one}")), None)
+    return beside or known_suffix(path, FORMATS, "the report")
+
+
+def check_one(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse, beside several models, what tells of one alone."""
+    for path in paths:
+        if (form := suffix_of(path)) in OF_ONE:
+            raise DataError(f"{path}: .{form} tells of one model; name one file, or --select NAME")
 
 
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse a file that no report can be written to, before long work begins."""
-    suffix_of(path)
+    if suffix_of(path) == "cdx.json":
+        from treeaudit.reports.beside_model import check_installed
+
+        check_installed()
     check_free(path, force=force)
 
 
@@ -140,7 +169,8 @@ def save(
     if model is not None and same_file(path, model):
         raise DataError(f"{path} is the model itself; choose another name for the report")
     content = render(report, form, release_safe=release_safe)
-    return write_file(path, content, force=force, private=not release_safe)
+    goes_out = release_safe or form in OF_ONE
+    return write_file(path, content, force=force, private=not goes_out)
 
 
 def in_notebook(report: Report) -> str:

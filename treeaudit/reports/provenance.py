@@ -153,6 +153,8 @@ def facts(report: Report) -> list[tuple[str, str]]:
         found.append(("Size of the file", f"{source.n_bytes:,} bytes"))
     if source.canonical is not None or source.canonical_reason:
         found.append(("Canonical file", _canonical(forest)))
+    if source.skops_call:
+        found.append(("How skops loads it, once TA207 is clear", source.skops_call))
     found += [
         ("What is counted", counting(report)),
         ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from treeaudit.errors import DataError
 from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
-from treeaudit.reports.formats import listed, render, suffix_of
+from treeaudit.reports.formats import check_one, listed, render, suffix_of
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made, made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
@@ -110,6 +110,7 @@ def save(
     found: Reports, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
     """Write the reports in the format that the suffix of the path tells."""
+    check_one([path])
     form = suffix_of(path)
     model = found.worst.forest.source.path
     if model is not None and same_file(path, model):

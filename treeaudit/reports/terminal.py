@@ -295,6 +295,8 @@ def _heading(report: Report, *, verbose: bool) -> Iterator[Text]:
     if forest.privacy is not None:
         told.append(claim(forest))
     told.append(f"counted: {plain(counting(report), 200)}")
+    if source.skops_call and not any(one.kind == "malformed" for one in forest.extras):
+        told.append(f"structure checked; load with {plain(source.skops_call, 800)}")
     if source.beside:
         told.append(f"also in the file: {plain(', '.join(source.beside), 300)}")
     roles = {"train": "training", "test": "unseen"}

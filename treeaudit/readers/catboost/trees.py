@@ -27,10 +27,15 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Table, Wide
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import (
+    MalformedModelError,
+    ModelTooLargeError,
+    ReadError,
+    UnsupportedModelError,
+)
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.boosters import check_number
+from treeaudit.readers.boosters import check_number, reading
 from treeaudit.readers.catboost.columns import ColumnTable, nested
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums
@@ -124,11 +129,9 @@ def read_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree
     check_number(len(stored), "CatBoost")
     trees: list[StoredTree] = []
     for i, tree in enumerate(stored):
-        try:
-            found = _oblivious(tree, columns) if oblivious is not None else _free(tree, columns)
-        except ReadError as error:
-            raise type(error)(f"tree {i} of the CatBoost model: {error}") from None
-        trees.append(found)
+        with reading(f"tree {i} of the CatBoost model"):
+            read = _oblivious if oblivious is not None else _free
+            trees.append(read(tree, columns))
     if len({tree.values.shape[1] for tree in trees}) > 1:
         raise ReadError("the CatBoost model is damaged: its trees differ in outputs")
     return trees
@@ -143,7 +146,9 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
         raise ReadError("it is damaged: it has no splits or no leaf values")
     depth = len(splits)
     if depth > Deepest.oblivious or not len(values) or len(values) % (1 << depth):
-        raise ReadError(f"it is damaged: {len(values):,} leaf values do not fit {depth} splits")
+        raise MalformedModelError(
+            f"it is damaged: {len(values):,} leaf values do not fit {depth} splits"
+        )
     n_leaves = 1 << depth
     if weights is not None and (not isinstance(weights, np.ndarray) or len(weights) != n_leaves):
         raise ReadError(f"it is damaged: it has {n_leaves:,} leaves and other leaf weights")

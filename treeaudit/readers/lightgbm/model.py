@@ -42,6 +42,7 @@ _TEXT = re.compile(rb"tree\r?\n(?:[^\n]*\n){0,2}(?:version|num_class)=")
 _JSON = re.compile(rb'\s*\{\s*"(?:name"\s*:\s*"tree"\s*,|average_output"\s*:)')
 _HEAD = 512
 _DAMAGED = "the LightGBM model is damaged"
+_UNCHECKED = "LightGBM up to 4.7"  # its issues 7357, 7437 and 7438
 _SAMPLED = (
     ("bagging_fraction", "bagging_freq"),
     ("pos_bagging_fraction", "bagging_freq"),
@@ -62,7 +63,7 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the forest that a LightGBM model file describes; see `treeaudit.readers.Reader`."""
     data = content.data
-    with reading(_DAMAGED):
+    with reading(_DAMAGED, _UNCHECKED):
         if not _JSON.match(bytes(data[:_HEAD])):
             return to_forest(parse(data), replace(source, format="lightgbm-text"))
         advice = "; save the model as text with booster.save_model('model.txt')"
@@ -79,7 +80,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     text = booster.get(handle_name(booster))
     if not isinstance(text, str):
         raise ReadError("the LightGBM Booster is damaged: it holds no model text (handle)")
-    with reading(_DAMAGED):
+    with reading(_DAMAGED, _UNCHECKED):
         forest = to_forest(parse(text.encode("utf-8", "backslashreplace")), source)
     return with_wrapper(forest, value, "_classes", source)
 

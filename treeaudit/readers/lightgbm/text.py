@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.errors import MalformedModelError, ModelTooLargeError, ReadError
 from treeaudit.model.source import Extra
 from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import PARAMETER, unknown_in_text, unread_lines
@@ -334,7 +334,7 @@ def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) 
     bounds = _integers(fields.get("cat_boundaries", ""))
     words = _integers(fields.get("cat_threshold", ""))
     if len(bounds) < 2 or np.any(np.diff(bounds) < 0) or bounds[0] < 0 or bounds[-1] > len(words):
-        raise ReadError("the category sets lie outside their list")
+        raise MalformedModelError("the category sets lie outside their list")
     if np.any((words < 0) | (words >= 1 << 32)):
         raise ReadError("a category set is no 32-bit number")
     bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
@@ -342,7 +342,7 @@ def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) 
     for node in nodes.tolist():
         place = threshold[node]
         if not (0 <= place < len(bounds) - 1 and place == int(place)):
-            raise ReadError(f"node {node} splits by categories that are missing")
+            raise MalformedModelError(f"node {node} splits by categories that are missing")
         first, last = int(bounds[int(place)]), int(bounds[int(place) + 1])
         found[node] = np.flatnonzero(bits[32 * first : 32 * last])
     return found

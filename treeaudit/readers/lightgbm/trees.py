@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.errors import ReadError
+from treeaudit.errors import MalformedModelError, ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
@@ -92,22 +92,22 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
     """Check one tree of the file."""
     n_inner, n_leaves = len(raw.left), len(raw.leaf_value)
     if any(((side >= n_inner) | (side < -n_leaves)).any() for side in (raw.left, raw.right)):
-        raise ReadError("a child is out of range")
+        raise MalformedModelError("a child is out of range")
     left, right = (np.where(s < 0, n_inner - 1 - s, s) for s in (raw.left, raw.right))
     links = link(np.arange(n_inner), left, right, n_inner + n_leaves)
     if links.cut_off:
         raise ReadError(f"{links.cut_off:,} of its nodes do not hang on the root")
     if ((raw.feature < 0) | (raw.feature >= n_features)).any():
-        raise ReadError(f"it tests a feature that is none of the {n_features:,}")
+        raise MalformedModelError(f"it tests a feature that is none of the {n_features:,}")
     if np.isnan(raw.threshold[~raw.categorical]).any():
-        raise ReadError("a threshold is not a number")
+        raise MalformedModelError("a threshold is not a number", "wrong")
     if ((raw.missing_type < 0) | (raw.missing_type > MISSING_IS_NAN)).any():
         raise ReadError("a split has a missing type that does not exist")
     if not raw.linear and not np.isfinite(raw.leaf_value).all():
-        raise ReadError("a leaf value is not a number")
+        raise MalformedModelError("a leaf value is not a number", "wrong")
     for codes in raw.categories.values():
         if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= Most.category:
-            raise ReadError("a category is negative or too large")
+            raise MalformedModelError("a category is negative or too large")
     bound, missing_left, misrouted = _routes(
         raw.categorical, raw.threshold, raw.default_left, raw.missing_type
     )

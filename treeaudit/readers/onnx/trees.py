@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Array, Flag, Float, Wide
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import (
+    Harm,
+    MalformedModelError,
+    ModelTooLargeError,
+    ReadError,
+    UnsupportedModelError,
+)
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import category_sets
@@ -50,9 +56,10 @@ class Columns:
     whole: bool
 
 
-def _refuse(wrong: object, what: str) -> None:
+def _refuse(wrong: object, what: str, harm: Harm | None = None) -> None:
     if wrong:
-        raise ReadError(f"the tree ensemble is damaged: {what}")
+        text = f"the tree ensemble is damaged: {what}"
+        raise ReadError(text) if harm is None else MalformedModelError(text, harm)
 
 
 def _beyond(positions: Wide, n: int | Wide) -> bool:
@@ -139,7 +146,7 @@ class _Rows:
         """Return the rows of some nodes."""
         key = self._key(tree, node)
         at = np.minimum(np.searchsorted(self._sorted, key), len(self._sorted) - 1)
-        _refuse(np.any(self._sorted[at] != key), "it names a node that does not exist")
+        _refuse(np.any(self._sorted[at] != key), "it names a node that does not exist", "outside")
         return self._order[at]
 
 
@@ -153,7 +160,7 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
     n_leaves = 0 if leaf_weight is None else len(leaf_weight)
     target = _outputs(_ids(attributes, "leaf_targetids", n_leaves), n_outputs)
     root = _ids(attributes, "tree_roots", None)
-    _refuse(not len(root) or _beyond(root, n), "a root does not exist")
+    _refuse(not len(root) or _beyond(root, n), "a root does not exist", "outside")
     mode = kinds.astype(np.uint8)
     value = _doubles(numbers(attributes, "nodes_splits", n, "f"))
     members = _members(attributes, mode, value)
@@ -163,7 +170,7 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
         child = _ids(attributes, f"nodes_{side}nodeids", n)
         is_leaf = _ids(attributes, f"nodes_{side}leafs", n) != 0
         exists = not _beyond(child, np.where(is_leaf, n_leaves, n))
-        _refuse(not exists, "it names a node that does not exist")
+        _refuse(not exists, "it names a node that does not exist", "outside")
         # A leaf may be named more than once: every mention is a leaf of its own.
         before = n + sum(len(leaves) for leaves in leaf_of)
         leaf_of.append(child[is_leaf])
@@ -210,7 +217,7 @@ def _members(
     if len(values) and not np.isnan(values[-1]):
         values = np.append(values, np.nan)
     ends = np.flatnonzero(np.isnan(values))
-    _refuse(len(ends) != len(asking), f"{len(ends):,} sets for {len(asking):,} nodes")
+    _refuse(len(ends) != len(asking), f"{len(ends):,} sets for {len(asking):,} nodes", "outside")
     sets: dict[int, Float] = {}
     starts = np.concatenate([[0], ends[:-1] + 1])
     for node, begin, end in zip(asking.tolist(), starts, ends, strict=True):
@@ -235,13 +242,15 @@ def _ids(attributes: Mapping[str, Attribute], name: str, n: int | None) -> Wide:
 
 
 def _checked(feature: Wide, inner: npt.NDArray[np.intp]) -> Wide:
-    _refuse(_beyond(feature[inner], Most.features), "it tests a feature that cannot exist")
+    _refuse(
+        _beyond(feature[inner], Most.features), "it tests a feature that cannot exist", "outside"
+    )
     return feature
 
 
 def _outputs(output: Wide, n_outputs: int) -> Wide:
     what = f"a leaf votes for none of its {n_outputs:,} outputs"
-    _refuse(_beyond(output, n_outputs), what)
+    _refuse(_beyond(output, n_outputs), what, "outside")
     return output
 
 
@@ -262,7 +271,7 @@ def _doubles(found: Array | None) -> Float:
 
 def _finite(found: Array | None) -> Float:
     values = _doubles(found)
-    _refuse(not np.all(np.isfinite(values)), "the weight of a leaf is not a number")
+    _refuse(not np.all(np.isfinite(values)), "the weight of a leaf is not a number", "wrong")
     return values
 
 
@@ -275,7 +284,7 @@ class Ensemble:
         inner = np.flatnonzero(columns.mode != LEAF)
         children = np.concatenate([columns.when_true[inner], columns.when_false[inner]])
         _refuse(np.any(np.bincount(children, minlength=n) > 1), "a node has two parents")
-        _refuse(np.any(np.isnan(columns.value[inner])), "a threshold is not a number")
+        _refuse(np.any(np.isnan(columns.value[inner])), "a threshold is not a number", "wrong")
         self._parent = np.full(n, -1, dtype=np.int64)
         self._parent[columns.when_true[inner]] = inner
         self._parent[columns.when_false[inner]] = inner
@@ -284,7 +293,9 @@ class Ensemble:
         _refuse(below or twice, "a root hangs below another node")
         tree_of = np.full(n, -1, dtype=np.int64)
         order = self._by_level(tree_of)
-        _refuse(columns.whole and np.any(tree_of < 0), "nodes hang on each other in a cycle")
+        _refuse(
+            columns.whole and np.any(tree_of < 0), "nodes hang on each other in a cycle", "endless"
+        )
         self.n_cut_off = int(np.count_nonzero((tree_of < 0) & (columns.mode != LEAF)))
         self._order = order[np.argsort(tree_of[order], kind="stable")]
         self._start = np.searchsorted(tree_of[self._order], np.arange(len(columns.root) + 1))

@@ -23,6 +23,7 @@ from treeaudit.readers.residual.rounds import first_round, open_round
 from treeaudit.readers.residual.rows import long_values, named_rows, rows
 from treeaudit.readers.residual.seeds import generators, seeds
 from treeaudit.readers.residual.small_groups import groups, holds_groups
+from treeaudit.readers.residual.structure import malformed
 from treeaudit.readers.residual.tables import tables
 from treeaudit.readers.residual.targets import targets
 from treeaudit.readers.walk import Place, Walk
@@ -112,6 +113,7 @@ def _find(
             claimed.update((id(value),) if long else ())
     for place in listing if n_records is not None else ():
         found += many_categories(place, n_records or 0, sizes.classes, claimed)
+    found += [one for place in trees for one in malformed(place)]
     of_trees, is_open = targets(trees)
     found += of_trees
     found += groups(grouped, trees, n_records, larger)

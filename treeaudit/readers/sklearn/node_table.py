@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from treeaudit.arrays import Array, Float, Table, Wide
-from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.errors import MalformedModelError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import SpreadIs
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import Edges, Links, link, of_tree
@@ -141,9 +141,11 @@ class NodeTable:
         has_right = self._whole("right_child") >= 0
         # scikit-learn looks for exactly -1, and follows any other number out of the tree.
         if min(self._whole(side).min() for side in ("left_child", "right_child")) < -1:
-            raise ReadError("the tree is damaged: a node names a child before the first node")
+            raise MalformedModelError(
+                "the tree is damaged: a node names a child before the first node"
+            )
         if np.count_nonzero(has_right) != len(links.inner) or not has_right[links.inner].all():
-            raise ReadError("the tree is damaged: a node has one child")
+            raise MalformedModelError("the tree is damaged: a node has one child")
         links = link(links.inner, links.left, links.right, len(self._nodes), ordered=True)
         if links.cut_off:
             self.forget()
@@ -166,12 +168,12 @@ class NodeTable:
             raise ReadError("the tree is inconsistent: people in a node weigh nothing")
         feature = self._whole("feature")[inner]
         if np.any((feature < 0) | (feature >= self.n_features)):
-            raise ReadError("the tree is damaged: it tests a feature that does not exist")
+            raise MalformedModelError("the tree is damaged: it tests a feature that does not exist")
         # An infinite threshold separates missing values from all others.
         if np.any(np.isnan(self._column("threshold")[inner])):
-            raise ReadError("the tree is damaged: a threshold is not a number")
+            raise MalformedModelError("the tree is damaged: a threshold is not a number", "wrong")
         if not np.all(np.isfinite(self.values)):
-            raise ReadError("the tree is damaged: a value is not a number")
+            raise MalformedModelError("the tree is damaged: a value is not a number", "wrong")
 
     @property
     def links(self) -> Links:
@@ -214,11 +216,13 @@ def _tables(stored: object) -> tuple[Table, Float, int]:
         raise ReadError("the tree is damaged: it does not tell how many features it has")
     double = values.dtype.kind == "f" and values.dtype.itemsize == 8
     if nodes.ndim != 1 or values.ndim != 3 or not double or not values.shape[2]:
-        raise ReadError("the tree is damaged: its tables have the wrong shape")
+        raise MalformedModelError("the tree is damaged: its tables have the wrong shape", "refused")
     if not isinstance(count, int) or not 0 < count == len(nodes) == len(values):
         if len(nodes) == 0:
             raise UnsupportedModelError("the tree was never fitted: call fit before saving it")
-        raise ReadError("the tree is damaged: its tables do not have as many rows as it has nodes")
+        raise MalformedModelError(
+            "the tree is damaged: its tables do not have as many rows as it has nodes", "wrong"
+        )
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
     values = values.astype(np.float64, copy=False)

@@ -45,6 +45,13 @@ _MENTIONED = frozenset(
         "MethodNode NdArrayNode SetNode SliceNode TupleNode TypeNode"
     ).split()
 )
+# Last parts of the modules of scikit-learn whose public classes are no estimators.
+_NO_ESTIMATORS = frozenset(
+    (
+        "_ball_tree _bunch _dist_metrics _fast_dict _kd_tree _metadata_requests _split "
+        "_stochastic_optimizers _tree _scorer kernels predictor"
+    ).split()
+)
 
 
 def matches(content: Content) -> bool:
@@ -58,7 +65,8 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
-    root, source = file.root, replace(source, format="sklearn-skops")
+    source = replace(source, format="sklearn-skops", trusted=to_trust(file.mentioned))
+    root = file.root
     forest = read_model(root, select, source, len(content.data) + file.n_bytes)
     beside = find_extras(
         root,
@@ -70,6 +78,29 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     unused = few(extra(f"the skops file: {where}", part) for where, part in file.unused if part)
     found = Extras(found=unused, looked_for=KINDS)
     return replace(forest, extras=forest.extras.beside(beside).beside(found))
+
+
+def to_trust(mentioned: Iterable[Global]) -> tuple[str, ...]:
+    """Return the types that ``skops.io.load`` of version 0.16 does not trust by itself.
+
+    It trusts estimators of scikit-learn and losses; what else a file names has to be told.
+
+    Examples
+    --------
+    >>> to_trust([Global("sklearn.tree._tree", "Tree", 0, True),
+    ...           Global("sklearn.tree._classes", "DecisionTreeClassifier", 0, True)])
+    ('sklearn.tree._tree.Tree',)
+    """
+    return tuple(sorted({str(name) for name in mentioned if not _is_trusted(name)}))
+
+
+def _is_trusted(name: Global) -> bool:
+    top, last = name.module.partition(".")[0], name.module.rpartition(".")[2]
+    if top == "sklearn":
+        public = name.name[:1].isupper() and last not in _NO_ESTIMATORS
+        return public or name.name == "_BinMapper"
+    plain = top in ("builtins", "numpy") or name.module.startswith("scipy.special")
+    return (plain and name.name != "dtype") or name.name == "defaultdict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

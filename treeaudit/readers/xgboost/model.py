@@ -107,7 +107,7 @@ def from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             "the XGBoost model is in the oldest text form: load it with the XGBoost that wrote it "
             "and save it with save_model('model.json')"
         )
-    with reading("the XGBoost model is damaged"):
+    with reading("the XGBoost model is damaged", ""):
         if is_ubjson(head):
             document, form = ubjson.parse(data, limits), "xgboost-ubjson"
         elif head.lstrip()[:1] == b"{":

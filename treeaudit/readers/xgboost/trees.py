@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Array, Flag, Float, Wide
-from treeaudit.errors import ReadError
+from treeaudit.errors import MalformedModelError, ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, sums
@@ -87,13 +87,13 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
         raise ReadError("it has no nodes")
     stored_right = _whole_numbers(raw, "right_children", n)
     if (left < -1).any():
-        raise ReadError(f"node {int(np.argmax(left < -1))} has a negative child")
+        raise MalformedModelError(f"node {int(np.argmax(left < -1))} has a negative child")
     # Leaves that hold vectors keep the number of the vector in place of the right child.
     right = np.where(left < 0, -1, stored_right) if width > 1 else stored_right
     if ((left < 0) != (right < 0)).any():
-        raise ReadError(f"node {int(np.argmax((left < 0) != (right < 0)))} has one child")
+        raise MalformedModelError(f"node {int(np.argmax((left < 0) != (right < 0)))} has one child")
     if (right < -1).any():
-        raise ReadError(f"node {int(np.argmax(right < -1))} has a negative child")
+        raise MalformedModelError(f"node {int(np.argmax(right < -1))} has a negative child")
     parents = np.flatnonzero(left >= 0)
     links = link(parents, left[parents], right[parents], n)
     at = links.order
@@ -101,7 +101,7 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     condition = _numbers(raw, "split_conditions", n)[at]
     inner = left[at] >= 0
     if feature[inner].min(initial=0) < 0 or feature[inner].max(initial=0) >= n_features:
-        raise ReadError(f"it tests a feature that is none of the {n_features:,}")
+        raise MalformedModelError(f"it tests a feature that is none of the {n_features:,}")
     goes_left = _whole_numbers(raw, "default_left", n)
     # XGBoost keeps one bit of it.
     if goes_left.min(initial=0) < 0 or goes_left.max(initial=1) > 1:
@@ -109,13 +109,13 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     kind = _whole_numbers(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
     numeric, categorical = inner & (kind == 0), inner & (kind == 1)
     if np.isnan(condition[numeric]).any():
-        raise ReadError("a threshold is not a number")
+        raise MalformedModelError("a threshold is not a number", "wrong")
     categories = _categories(raw, at, categorical)
     if ((numeric | categorical) != inner).any():
         raise ReadError("a split is neither numeric nor categorical")
     leaf_value = np.where(inner, 0.0, condition)
     if width == 1 and not np.isfinite(leaf_value).all():
-        raise ReadError("a leaf value is not a number")
+        raise MalformedModelError("a leaf value is not a number", "wrong")
     cover = _cover(raw, n, links, at)
     weight = _numbers(raw, "base_weights", n)[at] if _fits(raw, "base_weights", n) else None
     return StoredTree(
@@ -151,16 +151,18 @@ def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[
     starts = _whole_numbers(raw, "categories_segments", len(nodes))
     sizes = _whole_numbers(raw, "categories_sizes", len(nodes))
     if np.any((starts < 0) | (sizes < 0) | (sizes > len(codes)) | (starts > len(codes) - sizes)):
-        raise ReadError("the categories of a split lie outside their list")
+        raise MalformedModelError("the categories of a split lie outside their list")
     if np.any((codes < 0) | (codes >= _MOST_CATEGORY)):
-        raise ReadError("a category is negative or too large")
+        raise MalformedModelError("a category is negative or too large")
     segment = dict(
         zip(nodes.tolist(), zip(starts.tolist(), sizes.tolist(), strict=True), strict=True)
     )
     found = {}
     for position in np.flatnonzero(categorical).tolist():
         if (place := segment.get(int(at[position]))) is None:
-            raise ReadError(f"node {int(at[position])} splits by categories that are missing")
+            raise MalformedModelError(
+                f"node {int(at[position])} splits by categories that are missing"
+            )
         found[position] = np.unique(codes[place[0] : place[0] + place[1]])
     return found
 
