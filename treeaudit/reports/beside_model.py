@@ -81,6 +81,7 @@ def to_bom(report: Report) -> str:
     # The same report has the same number.
     number = uuid.uuid5(uuid.NAMESPACE_URL, f"treeaudit:{told['statement-sha256']}")
     bom = Bom(components=[model], serial_number=number)
+    bom.metadata.timestamp = report.record.at
     tool = Component(name="treeaudit", version=__version__, type=ComponentType.APPLICATION)
     bom.metadata.tools.components.add(tool)
     data = json.loads(JsonV1Dot6(bom).output_as_string())
