@@ -24,7 +24,7 @@ def follow(data: object, path: str) -> object:
 def test_every_path_leads_somewhere() -> None:
     people = pd.DataFrame({"age": range(40), "ill": ["no", "yes"] * 20})
     tree = DecisionTreeClassifier(max_leaf_nodes=3).fit(people[["age"]], people["ill"])
-    asks = {"annex": ["edpb", "satre", "dp"], "attacks": ["TA101", "TA205", "TA206"]}
+    asks = {"annex": ["edpb", "satre", "dp"], "attacks": ["TA101", "TA205", "TA206", "TA207"]}
     plain = ta.scan(tree, train=people, target="ill", **asks).to_dict()
     claimed = ta.scan(private(), **asks).to_dict()
     text = ITEMS.read_text(encoding="utf-8")

@@ -419,16 +419,16 @@ def test_every_output_about_many_files(tmp_path) -> None:
     for seed in (1, 2):
         (tmp_path / f"m{seed}.pkl").write_bytes(pickle.dumps(drawn(seed)[0]))
     command = [sys.executable, "-m", "treeaudit", "scan", "m1.pkl", "m2.pkl", "--release-safe"]
-    for form in FORMATS:
-        if form != "md":
-            command += ["-o", f"r.{form}"]
+    forms = [form for form in FORMATS if form not in ("md", "cdx.json", "card.md")]
+    for form in forms:
+        command += ["-o", f"r.{form}"]
     for form in ("text", "json"):
         done = subprocess.run(
             [*command, "--force", "--format", form], cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode in (0, 1, 3), done.stderr
         written = [path.read_text() for path in tmp_path.glob("r.*")]
-        assert len(written) == len(FORMATS) - 1
+        assert len(written) == len(forms)
         for text in (done.stdout, *written):
             assert "alone in a leaf;" not in text
             assert '"summary"' not in text
