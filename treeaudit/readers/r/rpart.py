@@ -117,15 +117,13 @@ def children_of(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:
     stored, n = attribute(frame, "row.names"), len(leaf)
     if stored is None:
         raise ReadError("the frame does not number its nodes")
-    if stored.kind == "string":
-        try:
-            number = [int(text or "") for text in stored.values]
-        except ValueError:
-            number = []
-    else:
-        number = stored.values.tolist()
-        # R keeps 1, 2, … as the count alone.
-        number = list(range(1, n + 1)) if number[:1] == [NA_INTEGER] else number
+    # R keeps 1, 2, … as a missing number and their count.
+    counted = stored.kind == "integer" and stored.values[:1].tolist() == [NA_INTEGER]
+    held = range(1, n + 1) if counted else stored.values
+    try:
+        number = [int(one) for one in held]
+    except (ValueError, TypeError, OverflowError):
+        number = []
     place = {one: i for i, one in enumerate(number)}
     if len(number) != n or len(place) != n or not n or number[0] != 1:
         raise ReadError("the frame does not number its nodes")
