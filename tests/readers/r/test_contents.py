@@ -4,6 +4,7 @@ import pytest
 
 from tests.readers.r.build import NULL, X
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.r.find import models_in
 from treeaudit.readers.r.model import extras_of
 from treeaudit.readers.r.serialisation import read_r
 from treeaudit.readers.r.walk import walk
@@ -25,6 +26,25 @@ def model(more: dict[str, bytes]) -> bytes:
 
 def test_nothing_beside_a_model() -> None:
     assert found(model({"where": X.of([1] * 9)})) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        (model({}), ""),
+        (X.of({"finalModel": model({})}, {"class": X.of(["train"])}), "$finalModel"),
+        (X.of([X.of([1]), model({})]), "[[2]]"),
+        (X.environment({"state": X.of({"model": model({})})}), "$state$model"),
+        (
+            X.ints(3 | 1024) + X.environment({"m": model({})}) + X.ints(NULL, NULL),
+            "environment()$m",
+        ),
+        (X.of({"old fit": model({"inner": model({})})}), "$`old fit`"),
+    ],
+)
+def test_models_are_found_in_what_wraps_them(data: bytes, path: str) -> None:
+    root = read_r(X.file(data), LIMITS).root
+    assert [one for one, _ in models_in(root)] == [path]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +108,14 @@ def test_the_rest_is_extra_content() -> None:
         ("extra", "$notes", 22, "beyond the model: 2 texts"),
         ("extra", "$model$secret", 301, "beyond the model: 1 text"),
     ]
+
+
+def test_the_environment_of_a_table_is_looked_into() -> None:
+    terms = X.of([X.of([1])], {".Environment": X.environment({"secret": X.of(["x" * 300])})})
+    table = X.frame({"age": [*range(N)], "ill": [0, 1] * 15}, terms=terms)
+    says = "beyond the model: an environment of 1 entry"
+    place = 'attr(attr($model,"terms"),".Environment")'
+    assert ("extra", place, 301, says) in found(model({"model": table}))
 
 
 def test_seeds() -> None:

@@ -13,7 +13,7 @@ from tests.readers.r.build import NULL, Writer, X
 from treeaudit import ReadError
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import unpack
-from treeaudit.readers.r.objects import RObject
+from treeaudit.readers.r.objects import RObject, Short
 from treeaudit.readers.r.serialisation import is_r, read_r
 
 
@@ -101,6 +101,19 @@ def test_a_closure_has_its_parts() -> None:
     assert closure.parts["environment"].get("n").values.tolist() == [7]
     body = closure.parts["body"]
     assert (body.kind, body.values[0].values, body.names) == ("language", "f", ["", "x"])
+
+
+def test_many_short_vectors_take_little_room() -> None:
+    shares = [X.of([0.25, 0.75])] * 30 + [X.ints(14, 0)] * 30 + [X.of([1.0])]
+    found = read(X.file(X.of(shares, {"names": X.of([str(i) for i in range(61)])})))
+    assert isinstance(found.values, Short)
+    assert [one.values.tolist() for one in found.values[28:32]] == [[0.25, 0.75]] * 2 + [[], []]
+    assert found.values[-1].values.tolist() == [1.0]
+    assert found.get("3").values.tolist() == [0.25, 0.75]
+    assert (len(found), found.values.nbytes) == (61, 61 * 8)
+    longer = read(X.file(X.of([*shares, X.of([0.5] * 21)])))
+    assert isinstance(longer.values, list)
+    assert [len(one) for one in longer.values[-2:]] == [1, 21]
 
 
 def altrep(name: str, state: bytes) -> bytes:

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from treeaudit.model.source import Extra
 from treeaudit.readers.limits import bare
-from treeaudit.readers.r.objects import NUMBERS, RObject
+from treeaudit.readers.r.objects import NUMBERS, RObject, Short
 from treeaudit.readers.r.walk import FORM, Place
 
 _LONG = 200  # Values of a setting; bytes of a note
@@ -72,13 +72,13 @@ def _part_of(
 ) -> int | None:
     """Return what a place is a part of; None for a piece of its own."""
     value, above = place.value, place.above
-    part = _SMALL if above is None else part_of[id(above.value)]
-    if part >= 0 or part == _NAMED or above is None:
-        return part
     if id(value) in named:
         return _NAMED
-    if id(value) in on_the_way:
+    if id(value) in on_the_way or above is None:
         return _SMALL
+    part = part_of[id(above.value)]
+    if part >= 0 and value.kind != "environment":
+        return part
     if value.kind == "bytecode" or (place.before == "attr(" and place.name == "factors"):
         return _LARGE
     if value.kind == "environment" or (place.before == "attr(" and place.name not in _ATTRIBUTES):
@@ -94,6 +94,8 @@ def _size(value: RObject) -> int:
     match value.kind:
         case kind if kind in NUMBERS:
             return int(value.values.nbytes)
+        case "list" if isinstance(value.values, Short):
+            return value.values.nbytes
         case "string":
             return sum(len(one.encode("utf-8", "replace")) + 1 for one in value.values if one)
         case "symbol" | "char":
@@ -110,6 +112,7 @@ def form(value: RObject) -> str:
         many = "" if size == "1" else "s"
         what = f"text{many}" if value.kind == "string" else f"value{many} ({value.kind})"
         return f"{size} {what}{shown}"
-    of = f" of {len(value):,} entries" if isinstance(value.values, list | dict) else ""
+    held = "1 entry" if len(value) == 1 else f"{len(value):,} entries"
+    of = f" of {held}" if isinstance(value.values, list | dict | Short) else ""
     kind = {"s4": "S4 object", "language": "call"}.get(value.kind, value.kind)
     return f"{'an' if kind[0] in 'eS' else 'a'} {kind}{shown}{of}"

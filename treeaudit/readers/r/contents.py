@@ -198,7 +198,7 @@ def _claim(value: RObject, claimed: set[int]) -> None:
         one = todo.pop()
         if id(one) not in claimed:
             claimed.add(id(one))
-            todo += one.values if one.kind == "list" else ()
+            todo += one.values if one.kind == "list" and isinstance(one.values, list) else ()
             names = ("row.names", "dimnames")
             todo += [one.attributes[key] for key in names if key in one.attributes]
 

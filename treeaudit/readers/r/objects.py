@@ -1,8 +1,8 @@
 """R objects as inert records: what a file says, and nothing that could act."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,39 @@ NA_INTEGER = -(2**31)
 """What stands for a missing integer, logical or factor code; a missing double is a NaN."""
 
 
+class Short(Sequence["RObject"]):
+    """Short vectors of doubles, such as the shares of classes in each leaf of a forest of ranger.
+
+    Each becomes a record when it is asked for: a forest may have millions.
+    """
+
+    __slots__ = ("_starts", "_stored")
+
+    def __init__(self, stored: NDArray[Any], starts: NDArray[np.int64]) -> None:
+        self._stored = stored  # Each vector, and a number in front of it that is none of its own
+        self._starts = starts  # Of each, and what would be the next
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._starts) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all their numbers."""
+        return 8 * (len(self._stored) - len(self))
+
+    @overload
+    def __getitem__(self, at: int) -> "RObject": ...
+    @overload
+    def __getitem__(self, at: slice) -> "list[RObject]": ...
+    def __getitem__(self, at: int | slice) -> "RObject | list[RObject]":
+        """Return one of them, or several."""
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        i = range(len(self))[at]
+        return RObject("double", self._stored[self._starts[i] : self._starts[i + 1] - 1])
+
+
 @dataclass(slots=True, eq=False)
 class RObject:
     """An R object. What is read once is one record: environments are compared with ``is``.
@@ -26,7 +59,7 @@ class RObject:
     ========================================  ===================================================
     logical, integer, double, complex, raw    a numpy array, as stored: big-endian, read only
     string                                    a list of texts, None for NA
-    list, expression, bytecode (constants)    a list of `RObject`
+    list, expression, bytecode (constants)    a list of `RObject`, or `Short` ones
     pairlist, language (a call), dots         a list of `RObject`; `names` are the tags
     environment                               a dict of name to `RObject`; parts: ``enclosure``
     symbol, builtin, special, char            a text

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
+from treeaudit.model.source import FEWEST_RECORDS
 from treeaudit.readers.limits import Allowance, Deepest, Limits
 from treeaudit.readers.r.altrep import expanded
 from treeaudit.readers.r.objects import CALLS, RObject
@@ -255,9 +256,10 @@ class _Reader:
     def _list(self, kind: str, flags: int) -> Step:
         n = self._length()
         self.stream.fits(n, 4)
-        self.room.take(n * 2 * _ENTRY)
-        made = RObject(kind, [])
-        for _ in range(n):
+        short = self.stream.short(n, FEWEST_RECORDS) if n >= FEWEST_RECORDS else None
+        self.room.take(n * (8 if short is not None else 2 * _ENTRY))
+        made = RObject(kind, [] if short is None else short)
+        for _ in range(n if short is None else 0):
             made.values.append((yield self._item()))
         return (yield self._with_attributes(made, flags))
 

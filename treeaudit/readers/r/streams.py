@@ -5,6 +5,7 @@ Nothing is taken that is not there: a length is compared with the bytes that are
 
 import re
 import struct
+from array import array
 from collections.abc import Iterator
 from itertools import islice
 from mmap import mmap
@@ -14,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeaudit.errors import ReadError
+from treeaudit.readers.r.objects import Short
 
 KINDS = {"logical": "i4", "integer": "i4", "double": "f8", "complex": "c16", "raw": "u1"}
+DOUBLE = 14
 _WORD = re.compile(rb"\S+")
 # A byte of a text in the ascii form, or a backslash and what stands for the byte.
 _ESCAPED = re.compile(rb"\\([0-7]{1,3}|.)|[^\\]", re.DOTALL)
@@ -69,6 +72,23 @@ class Binary:
             self.at = at + 8 + size
             yield flags, data[at + 8 : self.at]
 
+    def short(self, n: int, most: int) -> Short | None:
+        """Return so many vectors of few doubles if nothing else comes; else take nothing."""
+        data, at, last = self._data, self.at, len(self._data) - 8
+        starts = array("q")
+        for _ in range(n):
+            flags, size = self._two(data, at) if at <= last else (0, 0)
+            if flags != DOUBLE or not 0 <= size < most:
+                return None
+            starts.append((at - self.at) // 8 + 1)
+            at += 8 * (1 + size)
+        if at > last + 8:
+            return None
+        stored = np.frombuffer(data, f"{self._order}f8", (at - self.at) // 8, self.at)
+        starts.append(len(stored) + 1)
+        self.at = at
+        return Short(stored, np.frombuffer(starts, np.int64))
+
     def vector(self, kind: str, n: int) -> NDArray[Any]:
         """Return so many numbers of a kind."""
         dtype = np.dtype(self._order + KINDS[kind])
@@ -92,6 +112,10 @@ class Binary:
 
 class Ascii(Binary):
     """Words in lines; a missing number is NA, and a text is escaped."""
+
+    def short(self, n: int, most: int) -> Short | None:
+        """Return None: the vectors are read one by one."""
+        return None
 
     def integer(self) -> int:
         """Return the next whole number."""

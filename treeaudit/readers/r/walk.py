@@ -11,6 +11,7 @@ from treeaudit.readers.r.objects import CALLS, NUMBERS, RObject
 
 _SYNTACTIC = re.compile(r"[A-Za-z.][\w.]*|\.\.\.")
 _PLAIN = NUMBERS | {"string", "symbol", "null"}
+_HOLD = CALLS | {"list", "expression", "bytecode"}
 _LONGEST_PATH, _LONGEST_NAME = 200, 80
 # What says how the values of an object are arranged, and holds nothing else.
 FORM = frozenset("names class levels dim tsp".split())
@@ -76,7 +77,7 @@ def children(place: Place) -> Iterator[Place]:
     if value.kind == "environment":
         for name, one in value.values.items():
             yield Place(one, place, "", f"${_quoted(name)}", plain, name)
-    elif value.kind in CALLS | {"list", "expression", "bytecode"}:
+    elif value.kind in _HOLD and isinstance(value.values, list):
         names = value.names
         for i, one in enumerate(value.values):
             name = names[i] if i < len(names) else ""
