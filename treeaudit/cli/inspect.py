@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree as Branches
 
-    from treeaudit.readers.inspect import Contents
-    from treeaudit.readers.parts import Part
+    from treeaudit.readers.parts import Contents, Part
 
 
 _MOST_NAMES = 12

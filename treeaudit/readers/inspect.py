@@ -4,7 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +12,12 @@ import numpy as np
 from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extra, Source
+from treeaudit.model.source import Source
 from treeaudit.readers import read, uncollected
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show
 from treeaudit.readers.open import open_file
-from treeaudit.readers.parts import Part, StoredArray
+from treeaudit.readers.parts import Contents, Name, Part, StoredArray
 from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
@@ -58,42 +58,6 @@ _VERSIONS: Mapping[str, str] = {
     "_xgboost_version": "xgboost",
     "_lightgbm_version": "lightgbm",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
-    """A name that loading the file the usual way would import."""
-
-    name: str
-    n: int
-    foreign: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
-    """What a file holds.
-
-    ``outline`` is None if its estimators were not reached; ``model`` is what an audit would look
-    at, ``structure`` whether its trees hold together and how skops loads them, ``no_model`` why
-    there is nothing to look at, ``refused`` what loading the file would run. ``names`` are those
-    that the file mentions, foreign ones first.
-    """
-
-    path: str
-    n_bytes: int
-    sha256: str
-    compression: str
-    format: str
-    protocol: int | None = None
-    versions: tuple[str, ...] = ()
-    outline: Part | None = None
-    model: str | None = None
-    structure: str | None = None
-    no_model: str | None = None
-    refused: str | None = None
-    arrays: tuple[StoredArray, ...] = ()
-    leftovers: tuple[Extra, ...] = ()
-    names: tuple[Name, ...] = ()
 
 
 @uncollected()

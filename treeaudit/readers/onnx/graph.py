@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Array
-from treeaudit.errors import ReadError
+from treeaudit.errors import Harm, MalformedModelError, ReadError
 from treeaudit.readers.limits import clean, show
 from treeaudit.readers.onnx.protobuf import (
     BYTES,
@@ -37,6 +37,13 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
 # The fields of an attribute that hold its content: its type is the number of one, less 1.
 _CONTENT = range(2, 12)
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
+
+
+def refuse_if(wrong: object, what: str, harm: Harm | None = None) -> None:
+    """Refuse a table of trees; with ``harm``, one that other readers may believe."""
+    if wrong:
+        text = f"the tree ensemble is damaged: {what}"
+        raise ReadError(text) if harm is None else MalformedModelError(text, harm)
 
 
 @dataclass(slots=True)

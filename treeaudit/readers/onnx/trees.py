@@ -17,17 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Array, Flag, Float, Wide
-from treeaudit.errors import (
-    Harm,
-    MalformedModelError,
-    ModelTooLargeError,
-    ReadError,
-    UnsupportedModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import category_sets
-from treeaudit.readers.onnx.graph import LEAF, MODES, Attribute
+from treeaudit.readers.onnx.graph import LEAF, MODES, Attribute, refuse_if
 
 _NODE_IDS = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))
@@ -56,12 +50,6 @@ class Columns:
     whole: bool
 
 
-def _refuse(wrong: object, what: str, harm: Harm | None = None) -> None:
-    if wrong:
-        text = f"the tree ensemble is damaged: {what}"
-        raise ReadError(text) if harm is None else MalformedModelError(text, harm)
-
-
 def _beyond(positions: Wide, n: int | Wide) -> bool:
     return bool(np.any((positions < 0) | (positions >= n)))
 
@@ -70,16 +58,18 @@ def numbers(
     attributes: Mapping[str, Attribute], name: str, n: int | None = None, kind: str = "i"
 ) -> Array | None:
     """Return the numbers of an attribute, or None where it is absent."""
-    _refuse(name in attributes and f"{name}_as_tensor" in attributes, f"it states {name} twice")
+    refuse_if(name in attributes and f"{name}_as_tensor" in attributes, f"it states {name} twice")
     for key in (name, f"{name}_as_tensor"):
         found = attributes[key].numbers if key in attributes else None
         if found is None or not len(found):
             continue
         if n is not None:
-            _refuse(len(found) != n, f"{key} has {len(found):,} of {n:,} rows")
-        _refuse(kind == "i" and found.dtype.kind not in "iu", f"{key} does not hold whole numbers")
+            refuse_if(len(found) != n, f"{key} has {len(found):,} of {n:,} rows")
+        refuse_if(
+            kind == "i" and found.dtype.kind not in "iu", f"{key} does not hold whole numbers"
+        )
         return found
-    _refuse(n, f"{name} is missing")
+    refuse_if(n, f"{name} is missing")
     return None
 
 
@@ -94,7 +84,7 @@ def from_node_table(attributes: Mapping[str, Attribute], prefix: str, n_outputs:
         _ids(attributes, f"{prefix}_{name}", None) for name in ("treeids", "nodeids", "ids")
     )
     fits = len(vote_tree) == len(vote_node) == len(vote_output)
-    _refuse(not fits, "its votes have tables of unequal length")
+    refuse_if(not fits, "its votes have tables of unequal length")
     weight = numbers(attributes, f"{prefix}_weights", len(vote_tree), "f")
     inner = np.flatnonzero(mode != LEAF)
     rows = _Rows(tree, node)
@@ -106,7 +96,7 @@ def from_node_table(attributes: Mapping[str, Attribute], prefix: str, n_outputs:
     root = np.flatnonzero(top)
     root = root[np.argsort(tree[root], kind="stable")]
     single = len(root) == len(np.unique(tree)) and np.all(np.diff(tree[root]))
-    _refuse(not single, "a tree has no root, or more than one")
+    refuse_if(not single, "a tree has no root, or more than one")
     return Columns(
         mode=mode,
         feature=_checked(feature, inner),
@@ -131,7 +121,7 @@ class _Rows:
         key = self._key(tree, node)
         self._order = np.argsort(key, kind="stable")
         self._sorted = key[self._order]
-        _refuse(np.any(np.diff(self._sorted) == 0), "two nodes of a tree have the same id")
+        refuse_if(np.any(np.diff(self._sorted) == 0), "two nodes of a tree have the same id")
 
     def _key(self, tree: Wide, node: Wide) -> Wide:
         """Return one number per pair of ids; -1 where an id does not exist."""
@@ -146,7 +136,7 @@ class _Rows:
         """Return the rows of some nodes."""
         key = self._key(tree, node)
         at = np.minimum(np.searchsorted(self._sorted, key), len(self._sorted) - 1)
-        _refuse(np.any(self._sorted[at] != key), "it names a node that does not exist", "outside")
+        refuse_if(np.any(self._sorted[at] != key), "it names a node that does not exist", "outside")
         return self._order[at]
 
 
@@ -154,13 +144,13 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
     """Return the columns of a TreeEnsemble (ai.onnx.ml version 5)."""
     kinds = _ids(attributes, "nodes_modes", None)
     exist = len(kinds) and not _beyond(kinds, len(MODES))
-    _refuse(not exist, "a node has a mode that does not exist")
+    refuse_if(not exist, "a node has a mode that does not exist")
     n = len(kinds)
     leaf_weight = numbers(attributes, "leaf_weights", None, "f")
     n_leaves = 0 if leaf_weight is None else len(leaf_weight)
     target = _outputs(_ids(attributes, "leaf_targetids", n_leaves), n_outputs)
     root = _ids(attributes, "tree_roots", None)
-    _refuse(not len(root) or _beyond(root, n), "a root does not exist", "outside")
+    refuse_if(not len(root) or _beyond(root, n), "a root does not exist", "outside")
     mode = kinds.astype(np.uint8)
     value = _doubles(numbers(attributes, "nodes_splits", n, "f"))
     members = _members(attributes, mode, value)
@@ -170,7 +160,7 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
         child = _ids(attributes, f"nodes_{side}nodeids", n)
         is_leaf = _ids(attributes, f"nodes_{side}leafs", n) != 0
         exists = not _beyond(child, np.where(is_leaf, n_leaves, n))
-        _refuse(not exists, "it names a node that does not exist", "outside")
+        refuse_if(not exists, "it names a node that does not exist", "outside")
         # A leaf may be named more than once: every mention is a leaf of its own.
         before = n + sum(len(leaves) for leaves in leaf_of)
         leaf_of.append(child[is_leaf])
@@ -217,7 +207,7 @@ def _members(
     if len(values) and not np.isnan(values[-1]):
         values = np.append(values, np.nan)
     ends = np.flatnonzero(np.isnan(values))
-    _refuse(len(ends) != len(asking), f"{len(ends):,} sets for {len(asking):,} nodes", "outside")
+    refuse_if(len(ends) != len(asking), f"{len(ends):,} sets for {len(asking):,} nodes", "outside")
     sets: dict[int, Float] = {}
     starts = np.concatenate([[0], ends[:-1] + 1])
     for node, begin, end in zip(asking.tolist(), starts, ends, strict=True):
@@ -242,7 +232,7 @@ def _ids(attributes: Mapping[str, Attribute], name: str, n: int | None) -> Wide:
 
 
 def _checked(feature: Wide, inner: npt.NDArray[np.intp]) -> Wide:
-    _refuse(
+    refuse_if(
         _beyond(feature[inner], Most.features), "it tests a feature that cannot exist", "outside"
     )
     return feature
@@ -250,7 +240,7 @@ def _checked(feature: Wide, inner: npt.NDArray[np.intp]) -> Wide:
 
 def _outputs(output: Wide, n_outputs: int) -> Wide:
     what = f"a leaf votes for none of its {n_outputs:,} outputs"
-    _refuse(_beyond(output, n_outputs), what, "outside")
+    refuse_if(_beyond(output, n_outputs), what, "outside")
     return output
 
 
@@ -271,7 +261,7 @@ def _doubles(found: Array | None) -> Float:
 
 def _finite(found: Array | None) -> Float:
     values = _doubles(found)
-    _refuse(not np.all(np.isfinite(values)), "the weight of a leaf is not a number", "wrong")
+    refuse_if(not np.all(np.isfinite(values)), "the weight of a leaf is not a number", "wrong")
     return values
 
 
@@ -283,17 +273,17 @@ class Ensemble:
         n = len(columns.mode)
         inner = np.flatnonzero(columns.mode != LEAF)
         children = np.concatenate([columns.when_true[inner], columns.when_false[inner]])
-        _refuse(np.any(np.bincount(children, minlength=n) > 1), "a node has two parents")
-        _refuse(np.any(np.isnan(columns.value[inner])), "a threshold is not a number", "wrong")
+        refuse_if(np.any(np.bincount(children, minlength=n) > 1), "a node has two parents")
+        refuse_if(np.any(np.isnan(columns.value[inner])), "a threshold is not a number", "wrong")
         self._parent = np.full(n, -1, dtype=np.int64)
         self._parent[columns.when_true[inner]] = inner
         self._parent[columns.when_false[inner]] = inner
         below = np.any(self._parent[columns.root] >= 0)
         twice = len(np.unique(columns.root)) != len(columns.root)
-        _refuse(below or twice, "a root hangs below another node")
+        refuse_if(below or twice, "a root hangs below another node")
         tree_of = np.full(n, -1, dtype=np.int64)
         order = self._by_level(tree_of)
-        _refuse(
+        refuse_if(
             columns.whole and np.any(tree_of < 0), "nodes hang on each other in a cycle", "endless"
         )
         self.n_cut_off = int(np.count_nonzero((tree_of < 0) & (columns.mode != LEAF)))

@@ -8,7 +8,6 @@ first tree; those of later trees of a boosting are weighed. Missing values go ev
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,9 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.r.fields import (
-    Grown,
+    Edge,
     codes_of,
+    grown,
     halves,
     no_trees,
     optional,
@@ -103,32 +103,30 @@ def _tree(
     labels: list[str],
 ) -> Tree:
     """Return the tree whose nodes come next."""
-    grown, counts = Grown(), list[list[float]]()
-    todo: list[dict[str, Any]] = [{}]
-    while todo:
-        edge = todo.pop()
+    counts: list[list[float]] = []
+
+    def children(_: None) -> list[tuple[None, Edge]]:
         if (node := next(nodes, None)) is None:
             raise ReadError("a node is missing")
-        me = grown.add(**edge)
         held = _numbers(node, "freq") or [0.0] * len(labels)
         if len(held) != len(labels) or min(held) < 0:
             raise ReadError("a node does not count each class")
         counts.append(held)
-        kind, forks = node.get("type"), node.get("forks")
-        if kind == [["0"]]:
-            continue
+        if node.get("type") == [["0"]]:
+            return []
         feature = int(codes_of(names, node.get("att", [[""]])[0])[0])
         edges = _edges(node, levels.get(names[feature]))
-        if forks != [[str(len(edges))]]:
+        if node.get("forks") != [[str(len(edges))]]:
             raise ReadError("a node does not have a condition for each child")
-        todo += [{"parent": me, "feature": feature, **one} for one in edges[::-1]]
-    return grown.tree(counts=np.array(counts))
+        return [(None, {"feature": feature, **one}) for one in edges]
+
+    return grown(None, children)[0].tree(counts=np.array(counts))
 
 
-def _edges(node: Line, levels: list[str] | None) -> list[dict[str, Any]]:
+def _edges(node: Line, levels: list[str] | None) -> list[Edge]:
     """Return the conditions of the children."""
     kind = node.get("type")
-    nobody: dict[str, Any] = {"codes": ()}  # What is not applicable
+    nobody: Edge = {"codes": ()}  # What is not applicable
     if kind == [["2"]]:
         (cut,) = _numbers(node, "cut") or [np.nan]
         if levels is None:

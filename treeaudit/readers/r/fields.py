@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from treeaudit.readers.residual.targets import single_targets
 Sides = tuple[Sequence[int], Sequence[int]]
 """The codes of categories that lead to the left, and to the right."""
 
+Edge = dict[str, Any]
+"""The way into a node: its ``feature``, and of ``low high codes missing`` what is stated."""
+
+_Node = TypeVar("_Node")
 _CONTROL = (
     "method minsplit minbucket cp maxdepth mtry ntree min.node.size max.depth splitrule num.trees"
 )
@@ -233,51 +237,56 @@ def binary(
 
 
 class Grown:
-    """The nodes of a tree, written down one after the other, parents first."""
+    """The nodes of a tree, each before what is below it."""
 
     def __init__(self) -> None:
         self.parent: list[int] = []
-        self._feature: list[int] = []
-        self._low: list[float] = []
-        self._high: list[float] = []
-        self._codes: list[Sequence[int]] = []
-        self._missing: list[bool] = []
+        self._edges: list[Edge] = []
         self._n_codes = 0
 
-    def add(
-        self,
-        parent: int = -1,
-        feature: int = -1,
-        low: float = -np.inf,
-        high: float = np.inf,
-        codes: Sequence[int] | None = None,
-        *,
-        missing: bool = False,
-    ) -> int:
+    def add(self, parent: int, edge: Edge) -> int:
         """Write down a node and return its number."""
-        closed = codes is not None
         self.parent.append(parent)
-        self._feature.append(feature)
-        self._low.append(np.inf if closed else low)
-        self._high.append(-np.inf if closed else high)
-        self._codes.append(codes or ())
-        self._missing.append(missing)
-        self._n_codes += len(codes or ())
-        if self._n_codes > Most.codes:
-            raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
+        self._edges.append(edge)
+        self._n_codes += len(edge.get("codes", ()))
+        if self._n_codes > Most.codes or len(self.parent) > Most.objects:
+            raise ModelTooLargeError("a tree has more nodes or categories than treeaudit takes in")
         return len(self.parent) - 1
 
     def tree(self, **columns: Any) -> Tree:  # noqa: ANN401  # as `Tree` declares them
         """Return the tree, with its other columns."""
+        edges, missing = self._edges, [edge.get("missing", False) for edge in self._edges]
+        closed = np.array(["codes" in edge for edge in edges])
+        low = np.array([edge.get("low", -np.inf) for edge in edges])
+        high = np.array([edge.get("high", np.inf) for edge in edges])
         return Tree(
-            parent=self.parent,  # type: ignore[arg-type]  # a `Tree` makes arrays of them
-            feature=self._feature,  # type: ignore[arg-type]
-            low=self._low,  # type: ignore[arg-type]
-            high=self._high,  # type: ignore[arg-type]
-            categories=category_sets(self._codes) if self._n_codes else None,
-            missing=np.array(self._missing) if any(self._missing) else None,
+            parent=np.array(self.parent, dtype=np.int32),
+            feature=np.array([edge.get("feature", -1) for edge in edges], dtype=np.int32),
+            low=np.where(closed, np.inf, low),
+            high=np.where(closed, -np.inf, high),
+            categories=(
+                category_sets([edge.get("codes", ()) for edge in edges]) if self._n_codes else None
+            ),
+            missing=np.array(missing) if any(missing) else None,
             **columns,
         )
+
+
+def grown(
+    root: _Node, below: Callable[[_Node], Sequence[tuple[_Node, Edge]]]
+) -> tuple[Grown, list[_Node]]:
+    """Return the nodes from the root down, and what each was read from.
+
+    ``below`` returns the children of a node, with the way into each.
+    """
+    nodes, order = Grown(), list[_Node]()
+    todo: list[tuple[_Node, int, Edge]] = [(root, -1, {})]
+    while todo:
+        at, parent, edge = todo.pop()
+        me = nodes.add(parent, edge)
+        order.append(at)
+        todo += [(child, me, way) for child, way in below(at)][::-1]
+    return nodes, order
 
 
 def each_of(n_trees: int, build: Callable[[int], Tree]) -> LazyTrees:

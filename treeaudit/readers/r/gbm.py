@@ -5,6 +5,7 @@ the people in the bag of a tree weigh is their number unless rows have weights o
 """
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.r.fields import (
-    Grown,
+    Edge,
     below,
+    grown,
     items,
     numbers,
     optional,
@@ -92,18 +94,14 @@ def _tree(
         below_it = side[asked >= 0]
         if np.any((below_it <= 0) | (below_it >= n)):
             raise ReadError("a child is out of range or the root")
-    grown, order = Grown(), list[int]()
-    todo: list[tuple[int, int, int, dict[str, object]]] = [(0, -1, -1, {})]
-    while todo:
-        at, parent, feature, edge = todo.pop()
-        if len(order) >= n:
+    visits = count()
+
+    def children(at: int) -> list[tuple[int, Edge]]:
+        if next(visits) >= n:
             raise ReadError("a node has two parents")
-        order.append(at)
-        me = grown.add(parent, feature, **edge)  # type: ignore[arg-type]  # as made below
         if (own := int(asked[at])) < 0:
-            continue
-        left, right, gap = (int(side[at]) for side in sides)
-        edges: list[dict[str, object]]
+            return []
+        edges: list[Edge]
         if names[own] in levels:
             code = int(split[at])
             if not 0 <= code < len(ways) or len(ways[code]) > len(levels[names[own]]):
@@ -113,8 +111,10 @@ def _tree(
             bound = float(below(split[at]))
             edges = [{"high": bound}, {"low": bound}]
         edges.append({"codes": (), "missing": True})
-        ways_on = zip((left, right, gap), edges, strict=True)
-        todo += [(child, me, own, one) for child, one in ways_on][::-1]
+        stated = (int(side[at]) for side in sides)
+        return [(one, {"feature": own, **edge}) for one, edge in zip(stated, edges, strict=True)]
+
+    nodes, order = grown(0, children)
     if len(order) != n:
         raise ReadError("it has nodes that do not hang on its root")
     told = bool(np.all((weight == np.rint(weight)) & (weight >= 0)))
@@ -124,6 +124,6 @@ def _tree(
     gone = weight[inner] - weight[no] - weight[yes]
     told = told and bool(np.all((gone == weight[missing]) | (gone == 0)))
     weight[missing] = gone
-    return grown.tree(
+    return nodes.tree(
         n_records=weight[order].astype(np.int64) if told else None, value=value[order]
     )

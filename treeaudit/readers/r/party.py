@@ -12,14 +12,13 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
-from treeaudit.readers.limits import Most
 from treeaudit.readers.r.fields import (
-    Grown,
+    Edge,
     attribute,
-    extras_of,
+    grown,
     halves,
     items,
     numbers,
@@ -28,10 +27,9 @@ from treeaudit.readers.r.fields import (
     scalar,
     schema_of,
     texts,
-    whole,
 )
 from treeaudit.readers.r.objects import RObject
-from treeaudit.readers.r.rows import Response, columns_of, meaning
+from treeaudit.readers.r.rows import Response, places, with_rows
 
 _NUMBER, _LEAF, _SPLIT, _LEFT, _RIGHT = 0, 3, 4, 7, 8
 _COLUMN, _BOUND, _TO_LEFT, _NAME = 0, 2, 4, 6
@@ -98,77 +96,53 @@ def _forest(
     target = "label"
     if variables is not None and len(variables) == 1:
         response, target = Response.of(items(variables)[0]), (variables.names or ["label"])[0]
-    drawn: list[np.ndarray] = []
-
-    def one_tree(i: int) -> Tree:
-        grown, number = _grown(stored[i], columns)
-        tree = grown.tree()
-        rows = where[i]
-        if rows is None:
-            return tree
-        place = {one: at for at, one in enumerate(number)}
-        leaf = np.array([place.get(one, -1) for one in whole(rows).tolist()], dtype=np.int64)
-        held = weights[i]
-        drawn.append(np.ones(len(leaf)) if held is None else numbers(held, len(leaf)))
-        return replace(tree, **columns_of(tree.parent, leaf, drawn[-1], response))
-
-    trees = each_tree(range(len(stored)), one_tree)
-    told = len(drawn) == len(trees)
-    numeric = response is None or response.classes is None
-    counts_are, reason = meaning(drawn, response, drawn=not alone)
-    means = alone and all(np.all(one == 1) for one in drawn)
-    repeated = any(np.any(one > 1) for one in drawn)
+    grown_ones = each_tree(stored, lambda one: _grown(one, columns))
+    told = [rows for rows in where if rows is not None]
+    leaf = [places(number, rows) for (_, number), rows in zip(grown_ones, told, strict=False)]
+    held = zip(weights, leaf, strict=False)
+    drawn = [np.ones(len(at)) if one is None else numbers(one, len(at)) for one, at in held]
     return Forest(
-        trees=tuple(trees),
         schema=schema_of(
             columns.names, columns.levels, None if response is None else response.classes, target
         ),
-        counts_are=counts_are if told else "absent",
-        counts_reason=reason if told else "the file does not tell where its rows are (where)",
-        records_are="all" if alone else "bootstrap" if repeated else "unknown",
-        n_records=len(drawn[0]) if drawn else None,
-        values_are="means" if numeric and means and told else "unknown",
-        extras=extras_of(trees, means=means) if numeric else Extras(),
         source=replace(source, library="party"),
+        **with_rows(
+            [tree for tree, _ in grown_ones],
+            leaf if len(leaf) == len(stored) else [],
+            drawn,
+            response,
+            alone=alone,
+        ),
     )
 
 
-def _grown(node: RObject, columns: Columns) -> tuple[Grown, list[int]]:
-    """Return the nodes and the number of each in the file."""
-    grown, number = Grown(), list[int]()
-    todo: list[tuple[RObject, int, dict[str, object]]] = [(node, -1, {})]
-    while todo:
-        at, parent, edge = todo.pop()
+def _grown(node: RObject, columns: Columns) -> tuple[Tree, list[float | str | None]]:
+    """Return the tree, and the number of each node in the file."""
+
+    def children(at: RObject) -> list[tuple[RObject, Edge]]:
         parts = items(at)
         if len(parts) <= _RIGHT:
             raise ReadError("a node lacks some of its parts")
-        own = scalar(parts[_NUMBER])
-        number.append(int(own) if isinstance(own, float) else -1)
-        me = grown.add(parent, **edge)  # type: ignore[arg-type]  # as made below
-        if me > Most.objects:
-            raise ReadError("it has too many nodes")
         if scalar(parts[_LEAF]) == 1:
-            continue
+            return []
         split = items(parts[_SPLIT])
         if len(split) <= _TO_LEFT:
             raise ReadError("a node has no split")
         feature, bound = columns.place(split), split[_BOUND]
         levels = columns.levels.get(columns.names[feature])
-        sides: list[dict[str, object]]
+        sides: list[Edge]
         if levels is not None and scalar(split[1]) == 0:
             flags = numbers(bound, len(levels))
             sides = [{"codes": np.flatnonzero(flags == flag).tolist()} for flag in (1, 0)]
         else:
-            at_most = scalar(bound) if bound.kind != "integer" else float(numbers(bound, 1)[0])
-            if not isinstance(at_most, float):
-                raise ReadError("a split has no bound")
+            at_most = float(numbers(bound, 1)[0])
             sides = [{"high": at_most}, {"low": at_most}]
             if levels is not None:
                 sides = [{"codes": codes} for codes in halves(len(levels), at_most)]
             if scalar(split[_TO_LEFT]) == 0:
                 sides.reverse()
-        todo += [
-            (parts[child], me, {"feature": feature, **side})
-            for child, side in ((_RIGHT, sides[1]), (_LEFT, sides[0]))
-        ]
-    return grown, number
+        below = zip((parts[_LEFT], parts[_RIGHT]), sides, strict=True)
+        return [(child, {"feature": feature, **side}) for child, side in below]
+
+    nodes, order = grown(node, children)
+    return nodes.tree(), [scalar(items(one)[_NUMBER]) for one in order]

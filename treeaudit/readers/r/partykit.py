@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
-from treeaudit.readers.limits import Most, listed
+from treeaudit.readers.limits import listed
 from treeaudit.readers.r.fields import (
-    Grown,
+    Edge,
     below,
-    extras_of,
+    grown,
     items,
     numbers,
     optional,
@@ -25,10 +26,9 @@ from treeaudit.readers.r.fields import (
     scalar,
     schema_of,
     target_of,
-    whole,
 )
 from treeaudit.readers.r.objects import RObject
-from treeaudit.readers.r.rows import Response, columns_of, meaning, table_of
+from treeaudit.readers.r.rows import Response, places, table_of, with_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,10 +39,12 @@ class Columns:
     place: list[int]  # Of every column of the data, -1 for the response
     levels: dict[str, list[str]]
     gaps: frozenset[int]  # Those with missing values
+    target: str
 
     @classmethod
-    def of(cls, frame: RObject, target: str) -> "Columns":
-        """Return the columns of a data frame, which may have no rows."""
+    def of(cls, model: RObject) -> "Columns":
+        """Return the columns of the data of a model, which may have no rows."""
+        frame, target = part(model, "data"), target_of(optional(model, "terms"))
         each = items(frame)
         if len(each) != len(frame.names) or len(set(frame.names)) != len(each):
             raise ReadError("the columns of its data have no names of their own")
@@ -52,7 +54,7 @@ class Columns:
         levels = {name: one.levels for name, one in held if one.levels and name != target}
         columns = (frame.get(name) for name in names)
         empty = (i for i, one in enumerate(columns) if one and np.isnan(one.numbers()).any())
-        return cls(names, place, levels, frozenset(empty))
+        return cls(names, place, levels, frozenset(empty), target)
 
     def column(self, split: RObject) -> int:
         """Return the column of a split."""
@@ -66,103 +68,70 @@ class Columns:
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of a party object."""
-    target = target_of(optional(model, "terms"))
-    columns = Columns.of(part(model, "data"), target)
-    grown, number, unclear = _grown(part(model, "node"), columns)
-    fitted = optional(model, "fitted")
-    where = None if fitted is None else fitted.get("(fitted)")
-    told, response, weight = {}, None, np.empty(0)
-    if fitted is not None and where is not None:
-        response = Response.of(fitted.get("(response)"))
-        stored = fitted.get("(weights)")
-        weight = np.ones(len(where)) if stored is None else numbers(stored, len(where))
-        place = {one: i for i, one in enumerate(number)}
-        leaf = np.array([place.get(one, -1) for one in whole(where).tolist()], dtype=np.int64)
-        told = columns_of(np.array(grown.parent, np.int32), leaf, weight, response)
-    tree = grown.tree(**told)
-    alike = bool(np.all(weight == 1))
-    numeric = response is None or response.classes is None
-    counts_are, reason = meaning([weight], response, drawn=False)
-    classes = None if response is None else response.classes
-    return Forest(
-        trees=(tree,),
-        schema=schema_of(columns.names, columns.levels, classes, target, columns.gaps),
-        counts_are=counts_are,
-        counts_reason=reason if told else "the file does not tell where its rows are (fitted)",
-        n_records=None if tree.n_records is None else int(tree.n_records[0]),
-        values_are="means" if numeric and alike and tree.value is not None else "unknown",
-        extras=extras_of((tree,), means=alike) if numeric else Extras(),
-        warnings=_warnings(columns, unclear),
-        source=replace(source, library="partykit"),
-    )
+    fitted, leaf, weight = optional(model, "fitted"), list[Wide](), list[Float]()
+    tree, number, unclear = _grown(part(model, "node"), columns := Columns.of(model))
+    if (where := optional(fitted, "(fitted)")) is not None:
+        leaf, stored = [places(number, where)], optional(fitted, "(weights)")
+        weight = [np.ones(len(where)) if stored is None else numbers(stored, len(where))]
+    response = Response.of(optional(fitted, "(response)")) if leaf else None
+    return _forest([tree], leaf, weight, response, columns, unclear, source)
 
 
 def read_forest(model: RObject, source: Source) -> Forest:
     """Return the forest of a cforest object."""
-    frame, target = part(model, "data"), target_of(optional(model, "terms"))
-    columns = Columns.of(frame, target)
-    stored = items(part(model, "nodes"))
+    stored, held = items(part(model, "nodes")), optional(model, "weights")
     check_number(len(stored), "partykit")
+    columns = Columns.of(model)
+    read_ones = each_tree(stored, lambda one: _grown(one, columns))
+    trees = [tree for tree, *_ in read_ones]
+    table = table_of(part(model, "data"), columns.names, columns.levels)
+    leaf, weights = list[Wide](), list[Float]()
+    if held is not None and len(table):
+        weights = [numbers(one, len(table)) for one in items(held)]
+        ends = [tree.apply(table).astype(np.int64) for tree in trees]
+        leaf = [np.where(t.is_leaf[at], at, -1) for t, at in zip(trees, ends, strict=True)]
     response = Response.of(optional(model, "fitted", "(response)"))
-    table = table_of(frame, columns.names, columns.levels)
-    held = optional(model, "weights")
-    weights = [] if held is None else [numbers(one, len(table)) for one in items(held)]
-    if weights and len(weights) != len(stored):
-        raise ReadError("it does not have weights for each tree")
-    unclear: set[int] = set()
+    unclear = {one for *_, some in read_ones for one in some}
+    return _forest(trees, leaf, weights, response, columns, unclear, source)
 
-    def one_tree(i: int) -> Tree:
-        grown, _, some = _grown(stored[i], columns)
-        unclear.update(some)
-        tree = grown.tree()
-        if not weights or not len(table):
-            return tree
-        leaf = tree.apply(table).astype(np.int64)
-        leaf[~tree.is_leaf[leaf]] = -1
-        return replace(tree, **columns_of(tree.parent, leaf, weights[i], response))
 
-    trees = each_tree(range(len(stored)), one_tree)
-    counts_are, reason = meaning(weights, response, drawn=True)
-    told = trees[0].n_records is not None
-    drawn = any(np.any(one > 1) for one in weights)
-    numeric = response is None or response.classes is None
+def _forest(
+    trees: list[Tree],
+    leaf: list[Wide],
+    weights: list[Float],
+    response: Response | None,
+    columns: Columns,
+    unclear: set[int],
+    source: Source,
+) -> Forest:
     classes = None if response is None else response.classes
+    names = [columns.names[i] for i in sorted(unclear & columns.gaps)]
+    says = f"missing values of {listed(names)} follow surrogate splits or chance: not shown"
     return Forest(
-        trees=tuple(trees),
-        schema=schema_of(columns.names, columns.levels, classes, target, columns.gaps),
-        counts_are=counts_are if told else "absent",
-        counts_reason=reason if told else "the file does not hold its training rows (data)",
-        records_are="bootstrap" if drawn else "unknown",
-        n_records=len(table) or None,
-        extras=extras_of(trees, means=False) if numeric else Extras(),
-        warnings=_warnings(columns, unclear),
+        schema=schema_of(columns.names, columns.levels, classes, columns.target, columns.gaps),
+        warnings=(says,) if names else (),
         source=replace(source, library="partykit"),
+        **with_rows(trees, leaf, weights, response, alone=source.estimator == "party"),
     )
 
 
-def _grown(node: RObject, columns: Columns) -> tuple[Grown, list[int], set[int]]:
-    """Return the nodes, the number of each in the file, and columns whose gaps go several ways."""
-    grown, number, unclear = Grown(), list[int](), set[int]()
-    todo: list[tuple[RObject, int, dict[str, object]]] = [(node, -1, {})]
-    while todo:
-        at, parent, edge = todo.pop()
-        stored_id = scalar(optional(at, "id"))
-        number.append(int(stored_id) if isinstance(stored_id, float) else -1)
-        me = grown.add(parent, **edge)  # type: ignore[arg-type]  # as `_edges` makes them
-        kids = optional(at, "kids")
-        if me > Most.objects or (kids is not None and len(todo) > Most.objects):
-            raise ReadError("it has too many nodes")
-        if kids is None:
-            continue
+def _grown(node: RObject, columns: Columns) -> tuple[Tree, list[float | str | None], set[int]]:
+    """Return the tree, the number of each node, and columns whose gaps go several ways."""
+    unclear = set[int]()
+
+    def children(at: RObject) -> list[tuple[RObject, Edge]]:
+        if (kids := optional(at, "kids")) is None:
+            return []
         edges, sure = _edges(part(at, "split"), len(kids), columns)
-        feature = columns.column(part(at, "split"))
         if optional(at, "surrogates") is not None or not sure:
-            unclear.add(feature)
-        todo += [(kid, me, edge) for kid, edge in zip(items(kids), edges, strict=True)][::-1]
-    return grown, number, unclear
+            unclear.add(edges[0]["feature"])
+        return list(zip(items(kids), edges, strict=True))
+
+    nodes, order = grown(node, children)
+    return nodes.tree(), [scalar(optional(one, "id")) for one in order], unclear
 
 
-def _edges(split: RObject, n_kids: int, columns: Columns) -> tuple[list[dict[str, object]], bool]:
+def _edges(split: RObject, n_kids: int, columns: Columns) -> tuple[list[Edge], bool]:
     """Return the way into every child, and whether missing values follow one of them for sure."""
     feature = columns.column(split)
     levels = columns.levels.get(columns.names[feature])
@@ -186,10 +155,10 @@ def _edges(split: RObject, n_kids: int, columns: Columns) -> tuple[list[dict[str
     likely = optional(split, "prob")
     chance = np.empty(0) if likely is None else likely.numbers()
     sure = len(chance) == n_kids and bool(np.any(chance == 1))
-    edges: list[dict[str, object]] = []
+    edges: list[Edge] = []
     for kid in range(n_kids):
         own = np.flatnonzero(index == kid + 1)
-        edge: dict[str, object] = {"feature": feature, "missing": sure and chance[kid] == 1}
+        edge: Edge = {"feature": feature, "missing": sure and chance[kid] == 1}
         if levels is not None:
             edge["codes"] = own.tolist()
         elif len(own) == 1:
@@ -198,13 +167,3 @@ def _edges(split: RObject, n_kids: int, columns: Columns) -> tuple[list[dict[str
             raise ReadError("a split does not fit the children of its node")
         edges.append(edge)
     return edges, sure
-
-
-def _warnings(columns: Columns, unclear: set[int]) -> tuple[str, ...]:
-    names = [columns.names[i] for i in sorted(unclear & columns.gaps)]
-    if not names:
-        return ()
-    return (
-        f"missing values of {listed(names)} follow surrogate splits or chance, which treeaudit "
-        "leaves out",
-    )

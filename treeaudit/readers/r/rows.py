@@ -1,6 +1,7 @@
 """What the training rows that an R object keeps tell of the leaves of its trees."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,11 @@ import numpy as np
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.forest import CountsAre
+from treeaudit.model.source import Extras
+from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import sums
-from treeaudit.readers.r.fields import texts
+from treeaudit.readers.r.fields import extras_of, numbers, texts
 from treeaudit.readers.r.objects import RObject
 
 DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
@@ -37,7 +40,45 @@ class Response:
         return cls(stored.numbers(), None) if len(stored.numbers()) and not stored.dim else None
 
 
-def columns_of(parent: Int, leaf: Wide, weight: Float, response: Response | None) -> dict[str, Any]:
+def places(number: Sequence[float | str | None], rows: RObject) -> Wide:
+    """Return the node of each row, by the numbers that the file gives its nodes."""
+    place = {one: i for i, one in enumerate(number)}
+    return np.array([place.get(one, -1) for one in numbers(rows).tolist()], dtype=np.int64)
+
+
+def with_rows(
+    trees: Sequence[Tree],
+    leaf: Sequence[Wide],
+    weights: Sequence[Float],
+    response: Response | None,
+    *,
+    alone: bool,
+) -> dict[str, Any]:
+    """Return what rows tell of a forest: its trees, what their numbers are, and its records.
+
+    ``leaf`` is the node in which each row ends, by tree, -1 where in none; empty where the file
+    does not tell. ``weights`` is how often each was drawn, or what it weighs. ``alone``: whether it
+    is a single tree, which saw all rows.
+    """
+    numeric = response is None or response.classes is None
+    means = alone and all(bool(np.all(one == 1)) for one in weights)
+    counts_are, reason = _meaning(weights, response, drawn=not alone)
+    if leaf:
+        each = zip(trees, leaf, weights, strict=True)
+        trees = [replace(t, **_columns(t.parent, at, held, response)) for t, at, held in each]
+    drawn = any(np.any(one > 1) for one in weights)
+    return {
+        "trees": tuple(trees),
+        "counts_are": counts_are if leaf else "absent",
+        "counts_reason": reason if leaf else "the file does not tell where its rows are",
+        "records_are": "all" if alone else "bootstrap" if drawn else "unknown",
+        "n_records": len(leaf[0]) if leaf else None,
+        "values_are": "means" if numeric and means and leaf and response else "unknown",
+        "extras": extras_of(trees, means=means) if numeric else Extras(),
+    }
+
+
+def _columns(parent: Int, leaf: Wide, weight: Float, response: Response | None) -> dict[str, Any]:
     """Return people, and counts of classes or means, of all nodes.
 
     ``leaf`` is the node of every row, -1 where the row is in none; ``weight`` how often it was
@@ -73,8 +114,8 @@ def columns_of(parent: Int, leaf: Wide, weight: Float, response: Response | None
     return found
 
 
-def meaning(
-    weights: list[Float], response: Response | None, *, drawn: bool
+def _meaning(
+    weights: Sequence[Float], response: Response | None, *, drawn: bool
 ) -> tuple[CountsAre, str]:
     """Return what counts are that were added up from rows of some weights, and why."""
     if response is None or response.classes is None:

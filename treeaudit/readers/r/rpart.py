@@ -4,16 +4,14 @@
 ``splits``; rows of competing and surrogate splits follow it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Schema
 from treeaudit.model.source import Extras, Source
-from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     Sides,
@@ -36,48 +34,14 @@ from treeaudit.readers.r.fields import (
     whole,
 )
 from treeaudit.readers.r.objects import NA_INTEGER, RObject
-from treeaudit.readers.sklearn.counts import Meaning, absent, people_per_class
+from treeaudit.readers.sklearn.counts import absent, people_per_class
 
 LEAF = "<leaf>"
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Stored:
-    """One rpart object."""
-
-    tree: Tree
-    schema: Schema
-    meaning: Meaning
-    class_weights: tuple[float, ...] | None
-    weighed: bool  # Whether rows weigh differently
-    warnings: tuple[str, ...]
-
-
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of an rpart object."""
-    stored = read_rpart(model)
-    tree = stored.tree
-    numeric = stored.schema.classes is None
-    means = numeric and scalar(optional(model, "method")) == "anova" and not stored.weighed
-    return Forest(
-        trees=(tree,),
-        schema=stored.schema,
-        counts_are=stored.meaning.counts_are,
-        counts_reason=stored.meaning.reason,
-        n_records=None if tree.n_records is None else int(tree.n_records[0]),
-        class_weights=None if stored.class_weights is None else (stored.class_weights,),
-        values_are="means" if means else "unknown",
-        extras=extras_of((tree,), means=means) if numeric else Extras(),
-        warnings=stored.warnings,
-        source=replace(
-            source, library="rpart", parameters=parameters_of(optional(model, "control"), model)
-        ),
-    )
-
-
-def read_rpart(model: RObject) -> Stored:
-    """Return what an rpart object holds; refuse one that is damaged."""
     frame = part(model, "frame")
     asked = part(frame, "var").texts()
     n = len(asked)
@@ -106,17 +70,15 @@ def read_rpart(model: RObject) -> Stored:
     values, classes, weights = _values(model, frame)
     meaning = absent("the model predicts a number, not a class")
     if classes is not None:
-        found = people_per_class(values[leaf], people[leaf], weight[leaf])
-        meaning = found
-        if found.per_weight is not None:
-            values, weights = values * found.per_weight, weights / found.per_weight
-            values = np.rint(values)
+        meaning = people_per_class(values[leaf], people[leaf], weight[leaf])
+        if (each := meaning.per_weight) is not None:
+            values, weights = np.rint(values * each), weights / each
     alike = bool(np.all(np.abs(weight - people) <= _ROUNDING * (1 + weight)))
-    # A released tree keeps no deviances.
+    means = alike and scalar(optional(model, "method")) == "anova"
     spread, deviance = None, part(frame, "dev").numbers()
-    if alike and scalar(optional(model, "method")) == "anova" and not np.isnan(deviance).all():
+    # A released tree keeps no deviances.
+    if means and not np.isnan(deviance).all():
         spread = np.sqrt(np.maximum(numbers(part(frame, "dev"), n), 0) / np.maximum(people, 1))
-    numeric = values if classes is None else None
     tree = binary(
         inner=~leaf,
         left=left,
@@ -127,7 +89,7 @@ def read_rpart(model: RObject) -> Stored:
         sets=sets,
         missing=majority,
         n_records=people,
-        value=numeric,
+        value=values if classes is None else None,
         spread=spread,
         counts=None if classes is None else values,
     )
@@ -135,13 +97,19 @@ def read_rpart(model: RObject) -> Stored:
     guided = whole(part(frame, "nsurrogate"), n) > 0
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
-    return Stored(
-        tree=tree,
+    return Forest(
+        trees=(tree,),
         schema=schema_of(names, levels, classes, target_of(optional(model, "terms")), gaps),
-        meaning=meaning,
-        class_weights=None if np.all(weights == weights[:1]) else tuple(weights.tolist()),
-        weighed=not alike,
+        counts_are=meaning.counts_are,
+        counts_reason=meaning.reason,
+        n_records=int(people[0]),
+        class_weights=None if np.all(weights == weights[:1]) else (tuple(weights.tolist()),),
+        values_are="means" if means else "unknown",
+        extras=extras_of((tree,), means=means) if classes is None else Extras(),
         warnings=_warnings(model, unclear, leaf, people),
+        source=replace(
+            source, library="rpart", parameters=parameters_of(optional(model, "control"), model)
+        ),
     )
 
 
@@ -150,15 +118,13 @@ def children_of(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:
     stored, n = attribute(frame, "row.names"), len(leaf)
     if stored is None:
         raise ReadError("the frame does not number its nodes")
-    if stored.kind == "string":
-        try:
-            number = [int(text or "") for text in stored.values]
-        except ValueError:
-            number = []
-    else:
-        number = stored.values.tolist()
-        # R keeps 1, 2, … as the count alone.
-        number = list(range(1, n + 1)) if number[:1] == [NA_INTEGER] else number
+    # R keeps 1, 2, … as a missing number and their count.
+    counted = stored.kind == "integer" and stored.values[:1].tolist() == [NA_INTEGER]
+    held = range(1, n + 1) if counted else stored.values
+    try:
+        number = [int(one) for one in held]
+    except (ValueError, TypeError, OverflowError):
+        number = []
     place = {one: i for i, one in enumerate(number)}
     if len(number) != n or len(place) != n or not n or number[0] != 1:
         raise ReadError("the frame does not number its nodes")

@@ -11,16 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Array, Flag, Table, Wide
-from treeaudit.errors import (
-    MalformedModelError,
-    ModelTooLargeError,
-    ReadError,
-    UnsupportedModelError,
-)
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
-from treeaudit.readers.links import Links, link, of_boosting
+from treeaudit.readers.links import Links, damaged, link, of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.sklearn.model_ref import (
@@ -150,7 +145,7 @@ def _read(predictor: Inert) -> _Stored:
             raise ReadError(f"the tree is damaged: its column {name} has the wrong type or place")
     if isinstance(bitsets, np.ndarray):
         if bitsets.dtype != np.uint32 or bitsets.ndim != 2 or bitsets.shape[1] != 8:
-            raise MalformedModelError("the tree is damaged: its category sets have the wrong shape")
+            raise damaged("its category sets have the wrong shape")
         return _Stored(nodes=nodes, threshold=threshold, bitsets=bitsets)
     return _Stored(nodes=nodes, threshold=threshold, bitsets=None)
 
@@ -161,9 +156,7 @@ def _width(found: ModelRef, stored: list[_Stored]) -> int:
         stated = found.get(name)
         if isinstance(stated, int):
             if not max(tested) < stated <= Most.features:
-                raise MalformedModelError(
-                    "the tree is damaged: it tests a feature that does not exist"
-                )
+                raise damaged("it tests a feature that does not exist")
             return stated
     return max(tested) + 1 or 1
 
@@ -173,24 +166,22 @@ def _check(one: _Stored, categories: _Categories) -> None:
     links, n = one.links, len(one.nodes)
     inner, left, right = links.inner, links.left, links.right
     if link(inner, left, right, n, ordered=True).cut_off:
-        raise MalformedModelError(
-            "the tree is damaged: a child is out of range or comes before its parent", "wrong"
-        )
+        raise damaged("a child is out of range or comes before its parent", "wrong")
     count = one.column("count", np.arange(n))
     if np.any(count < 0) or np.any(count > Most.people):
         raise ReadError("the tree is damaged: a node has a negative or impossible count")
     if np.any(count[left] + count[right] != count[inner]):
         raise ReadError("the tree is inconsistent: children do not add up to their parent")
     if np.any(one.column("feature_idx", inner) < 0):
-        raise MalformedModelError("the tree is damaged: it tests a feature that does not exist")
+        raise damaged("it tests a feature that does not exist")
     if not np.all(np.isfinite(one.nodes["value"])):
-        raise MalformedModelError("the tree is damaged: a value is not a number", "wrong")
+        raise damaged("a value is not a number", "wrong")
     sets = one.column("is_categorical", inner) != 0
     if np.any(np.isnan(one.nodes[one.threshold][inner[~sets]])):
-        raise MalformedModelError("the tree is damaged: a threshold is not a number", "wrong")
+        raise damaged("a threshold is not a number", "wrong")
     at = one.column("bitset_idx", inner[sets])
     if len(at) and (one.bitsets is None or np.any(at < 0) or np.any(at >= len(one.bitsets))):
-        raise MalformedModelError("the tree is damaged: a category set is missing")
+        raise damaged("a category set is missing")
     if np.any(categories.size[one.column("feature_idx", inner[sets])] == 0):
         raise ReadError("the tree is damaged: it sorts a number by categories")
     if int(categories.size[one.column("feature_idx", inner[sets])].sum()) > Most.made_codes:
