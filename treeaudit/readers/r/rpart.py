@@ -75,9 +75,9 @@ def read(model: RObject, source: Source) -> Forest:
             values, weights = np.rint(values * each), weights / each
     alike = bool(np.all(np.abs(weight - people) <= _ROUNDING * (1 + weight)))
     means = alike and scalar(optional(model, "method")) == "anova"
-    spread, deviance = None, part(frame, "dev").numbers()
+    spread, deviance = None, optional(frame, "dev")
     # A released tree keeps no deviances.
-    if means and not np.isnan(deviance).all():
+    if means and deviance is not None and not np.isnan(deviance.numbers()).all():
         spread = np.sqrt(np.maximum(numbers(part(frame, "dev"), n), 0) / np.maximum(people, 1))
     tree = binary(
         inner=~leaf,
