@@ -120,6 +120,8 @@ def _threshold(shape: Binary, node: int, *, bit_of: int) -> float:
 
 def ranger(forest: Forest) -> RObject:
     """Return the object of a forest of ranger."""
+    if forest.answers == "unknown":
+        raise UnsupportedModelError("curves of survival are not written for R, nor elsewhere")
     schema, k = forest.schema, len(forest.schema.classes or ())
     shares = bool(k) and forest.answers == "mean"
     parts: dict[str, list[RObject]] = {"children": [], "variables": [], "values": [], "shares": []}
