@@ -221,15 +221,12 @@ def binary(
         edges = replace(edges, missing=follows)
     codes: list[Sequence[int]] = [()] * links.n_nodes
     total = 0
-    for node, place, to_left, to_right in zip(
-        own.tolist(), range(len(own)), links.left.tolist(), links.right.tolist(), strict=True
-    ):
+    sides = zip(own.tolist(), links.left.tolist(), links.right.tolist(), strict=True)
+    for node, to_left, to_right in sides if sets else ():
         if node in sets:
             codes[to_left], codes[to_right] = sets[node]
             edges.low[[to_left, to_right]], edges.high[[to_left, to_right]] = np.inf, -np.inf
             total += sum(map(len, sets[node]))
-        elif np.isnan(bound[node]):
-            raise ReadError(f"a threshold is missing (split {place + 1})")
         if total > Most.codes:
             raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
     kept = {name: None if each is None else each[order] for name, each in columns.items()}

@@ -67,6 +67,7 @@ def read(model: RObject, source: Source) -> Forest:
         raise ReadError("a matrix has the wrong shape")
     table = {name: each.reshape((shape[1], shape[0])) for name, each in columns.items()}
     names, levels, n_levels = _columns(model, forest)
+    factors = [i for i, name in enumerate(names) if name in levels]
 
     def build(i: int) -> Tree:
         own = {name: each[i, : n_nodes[i]] for name, each in table.items()}
@@ -74,13 +75,12 @@ def read(model: RObject, source: Source) -> Forest:
             raise ReadError("numbers are missing")
         inner = own["nodestatus"] != -1
         feature, split = own["bestvar"].astype(np.int64) - 1, own["xbestsplit"]
-        asked = np.where(inner & (feature >= 0) & (feature < len(names)), feature, 0)
         sets = {
             node: bits(n_levels[at], split[node], left=True)
             if n_levels[at] > 1
             else halves(len(levels[names[at]]), split[node])
-            for node in np.flatnonzero(inner).tolist()
-            if names[at := int(asked[node])] in levels
+            for node in np.flatnonzero(inner & np.isin(feature, factors)).tolist()
+            for at in (int(feature[node]),)
         }
         answer = own["nodepred"]
         if labels is not None and np.any((answer[~inner] < 1) | (answer[~inner] > len(labels))):

@@ -63,6 +63,7 @@ def read(model: RObject, source: Source) -> Forest:
     for i in sorted(by_set - {i for i, name in enumerate(names) if name in levels}):
         most = max((_highest(a, s, i) for a, s in zip(asked, split, strict=True)), default=0)
         levels[names[i]] = list(unnamed(most + 1))
+    factors = [i for i, name in enumerate(names) if name in levels]
 
     def build(i: int) -> Tree:
         sides = items(children[i])
@@ -76,8 +77,8 @@ def read(model: RObject, source: Source) -> Forest:
             node: bits(len(levels[names[at]]), value[node], left=False)
             if at in by_set
             else halves(len(levels[names[at]]), value[node])
-            for node in np.flatnonzero(inner).tolist()
-            if 0 <= (at := int(feature[node])) < len(names) and names[at] in levels
+            for node in np.flatnonzero(inner & np.isin(feature, factors)).tolist()
+            for at in (int(feature[node]),)
         }
         label = counts = None
         if labels is not None and kind == _VOTE:
@@ -157,9 +158,11 @@ def _shares(stored: Sequence[RObject], inner: Flag, place: Sequence[int], width:
     """Return the share of each class in every leaf, and at inner nodes none."""
     if len(stored) != len(inner):
         raise ReadError("it does not have shares of classes for each node")
-    found = np.zeros((len(inner), width))
-    for node in np.flatnonzero(~inner).tolist():
-        found[node, place] = numbers(stored[node], len(place))
-    if np.any((found < 0) | (found > Most.weight)):
+    found, leaves = np.zeros((len(inner), width)), np.flatnonzero(~inner)
+    held = [stored[node].numbers() for node in leaves.tolist()]
+    if any(len(one) != len(place) for one in held):
+        raise ReadError("it does not have shares of classes for each node")
+    found[leaves[:, None], place] = held
+    if not np.all((found >= 0) & (found <= Most.weight)):
         raise ReadError("a share is negative or impossible")
     return found
