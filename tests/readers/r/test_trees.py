@@ -168,7 +168,7 @@ def test_ranger_sends_the_levels_of_a_set_right() -> None:
         ({"child.nodeIDs": [[r([1, 1, 0]), r([2, 2, 0])]]}, "two parents"),
         ({"split.varIDs": [r([2, 0, 0])]}, "column that does not exist"),
         ({"split.values": [r([5, 3, 1])]}, "class that does not exist"),
-        ({"split.values": [r([5, 2])]}, "numbers are missing"),
+        ({"split.values": [r([5, 2])]}, "differ in length"),
         ({"split.varIDs": [r([1, 0, 0])] * 2}, "differ in length"),
     ],
 )

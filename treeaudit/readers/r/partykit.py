@@ -74,7 +74,9 @@ def read(model: RObject, source: Source) -> Forest:
         leaf, stored = [places(number, where)], optional(fitted, "(weights)")
         weight = [np.ones(len(where)) if stored is None else numbers(stored, len(where))]
     response = Response.of(optional(fitted, "(response)")) if leaf else None
-    return _forest([tree], leaf, weight, response, columns, unclear, source)
+    forest = _forest([tree], leaf, weight, response, columns, unclear, source)
+    # Other kinds of trees answer with a model for each leaf.
+    return forest if model.is_a("constparty") else replace(forest, answers="unknown")
 
 
 def read_forest(model: RObject, source: Source) -> Forest:

@@ -16,7 +16,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Extras, Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.limits import Most
+from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     binary,
     bits,
@@ -59,9 +59,11 @@ def read(model: RObject, source: Source) -> Forest:
     levels = _levels(forest, names)
     told = optional(forest, "is.ordered")
     by_set = {i for i, one in enumerate([] if told is None else numbers(told)) if not one}
-    # The levels of columns that are split by sets are not kept: those that a bit names are counted.
-    for i in sorted(by_set - {i for i, name in enumerate(names) if name in levels}):
-        most = max((_highest(a, s, i) for a, s in zip(asked, split, strict=True)), default=0)
+    # The file need not keep the levels of columns split by sets: those that bits name are counted.
+    nameless = sorted(i for i in by_set if i < len(names) and names[i] not in levels)
+    for i in nameless:
+        each = zip(asked, split, children, strict=True)
+        most = max((_highest(*one, i) for one in each), default=0)
         levels[names[i]] = list(unnamed(most + 1))
     factors = [i for i, name in enumerate(names) if name in levels]
 
@@ -114,6 +116,11 @@ def read(model: RObject, source: Source) -> Forest:
         records_are="bootstrap" if drawn is not None and scalar(drawn) == 1 else "unknown",
         n_records=int(rows) if isinstance(rows, float) and 0 < rows < 2**53 else None,
         extras=extras_of(trees, means=False) if labels is None else Extras(),
+        warnings=(
+            (f"the levels of {listed(names[i] for i in nameless)} are not in the file: numbered",)
+            if nameless
+            else ()
+        ),
         source=replace(source, library="ranger", parameters=parameters_of(model)),
     )
 
@@ -146,11 +153,12 @@ def unnamed(n: int) -> tuple[str, ...]:
     return tuple(f"level {k + 1}" for k in range(n))
 
 
-def _highest(asked: RObject, split: RObject, feature: int) -> int:
+def _highest(asked: RObject, split: RObject, children: RObject, feature: int) -> int:
     """Return the highest level that a set of a column names."""
-    own = asked.numbers() == feature
-    values = split.numbers()[own] if len(split) == len(own) else np.empty(0)
-    most = float(values.max(initial=0))
+    left, own = items(children)[0].numbers(), asked.numbers() == feature
+    if not len(split) == len(own) == len(left):
+        raise ReadError("its vectors of nodes differ in length")
+    most = float(split.numbers()[own & (left != 0)].max(initial=0))
     return int(np.frexp(most)[1]) if 0 < most < 2.0**1023 else 0
 
 
