@@ -89,7 +89,7 @@ class AttackEvidence:
         if self.people is None:
             return "not run"
         among = "how many there are is not told" if self.n is None else f"of {self.n:,}"
-        return f"{self.people:,} people found, {among} ({self.unit})"
+        return f"{self.people:,} people concerned, {among} ({self.unit})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +270,8 @@ def worst_person(report: Report) -> WorstPerson:
     """Return the person who is found most surely: the smallest group that anything shows."""
     shown = [(one, part) for one in report.findings for part in one.evidence if part.people > 0]
     if not report.table.tells_people and not shown:
-        return _untold("the file does not tell how many people are in its leaves (give --train)")
+        step = "" if "train" in report.people else " (give --train)"
+        return _untold(f"the file does not tell how many people are in its leaves{step}")
     finding, part = min(shown, key=lambda one: one[1].people, default=(None, None))
     smallest = _smallest(report)
     if part is not None and (smallest is None or part.people <= smallest.people):
@@ -278,6 +279,9 @@ def worst_person(report: Report) -> WorstPerson:
     if smallest is None:
         return _untold("no group of the model holds anybody")
     silent, n_trees = report.table.n_silent, report.forest.n_trees
+    told = [f"{silent:,} of {n_trees:,} trees do not tell their people"] if silent else []
+    if report.forest.records_are == "bootstrap":
+        told.append("of those who were drawn for that tree: others may fit the rule")
     return WorstPerson(
         risk=1 / smallest.people,
         people=int(smallest.people),
@@ -286,7 +290,7 @@ def worst_person(report: Report) -> WorstPerson:
         rule=smallest.rule,
         learns=smallest.says or None,
         attack=finding.id if finding is not None and smallest is part else None,
-        reason=f"{silent:,} of {n_trees:,} trees do not tell their people" if silent else None,
+        reason="; ".join(told) or None,
     )
 
 

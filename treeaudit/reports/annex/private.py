@@ -40,7 +40,11 @@ def private(report: Report) -> Private:
     because = unbounded_because(forest)
     bound = Entry(
         name="Does it bound what the file gives away?",
-        value="yes, if the ledger is true" if because is None else f"no: {because}",
+        value="yes, if the ledger is true and its public inputs, such as the bounds of columns, "
+        "were not read off the data"
+        if because is None
+        else f"no: {because}",
+        basis="the file" if because is None else "seen",
     )
     try:
         ledger = Ledger.from_plain(stated)
