@@ -171,8 +171,9 @@ def _decision(data: Mapping[str, Any]) -> bool:
 
 
 def _about(where: str, attacks: tuple[str, ...]) -> bool:
-    """Tell whether an entry hangs on an attack that was ended by time."""
-    return any(where.startswith(f"findings · {attack}") for attack in attacks)
+    """Tell whether an entry hangs on an attack that was ended by time; an annex repeats them."""
+    hangs = [f"findings · {attack}" for attack in attacks] + ["annex ·"] * bool(attacks)
+    return where.startswith(tuple(hangs))
 
 
 def _follow(
