@@ -28,7 +28,7 @@ def found() -> ta.Comparison:
         names=["large", "merged", "pruned"],
         train=train,
         test=test,
-        attacks=["TA101", "TA102", "TA201", "TA202", "TA204", "TA205", "TA206"],
+        attacks=["TA101", "TA102", "TA201", "TA202", "TA204", "TA205", "TA206", "TA207"],
     )
 
 

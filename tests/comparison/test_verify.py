@@ -100,7 +100,7 @@ def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> Non
         (lambda d: d["checks"][0].update(status="pass"), "checks · min-leaf · status"),
         (lambda d: d.update(verdict="pass"), "verdict: the report says pass, it is fail"),
         (lambda d: d["policy"]["values"].update({"min-leaf": 1}), "policy · values · min-leaf"),
-        (lambda d: d["findings"].pop(), "findings · TA206"),
+        (lambda d: d["findings"].pop(), "findings · TA207"),
         (lambda d: d["checks"].append({"name": "mine"}), "checks · mine"),
     ],
 )

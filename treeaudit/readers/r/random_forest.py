@@ -98,6 +98,8 @@ def read(model: RObject, source: Source) -> Forest:
         )
 
     trees = each_of(len(n_nodes), build)
+    # Numbers of levels are split by a bound: so R knows them again.
+    ordered = [names[i] for i in factors if n_levels[i] == 1]
     cutoff = optional(forest, "cutoff")
     uneven = cutoff is not None and np.ptp(numbers(cutoff)) > 1e-9
     rows = optional(model, "y")
@@ -111,7 +113,11 @@ def read(model: RObject, source: Source) -> Forest:
         n_records=None if rows is None or not len(rows) else len(rows),
         extras=extras_of(trees, means=False) if labels is None else Extras(),
         warnings=("votes are weighed by cutoff, which treeaudit leaves out",) if uneven else (),
-        source=replace(source, library="randomForest", parameters=parameters_of(model)),
+        source=replace(
+            source,
+            library="randomForest",
+            parameters=parameters_of(model) | ({"ordered": ordered} if ordered else {}),
+        ),
     )
 
 

@@ -108,9 +108,21 @@ def read(model: RObject, source: Source) -> Forest:
         extras=extras_of((tree,), means=means) if classes is None else Extras(),
         warnings=_warnings(model, unclear, leaf, people),
         source=replace(
-            source, library="rpart", parameters=parameters_of(optional(model, "control"), model)
+            source,
+            library="rpart",
+            parameters=parameters_of(optional(model, "control"), model) | _costs(model, classes),
         ),
     )
+
+
+def _costs(model: RObject, classes: list[str] | None) -> dict[str, float]:
+    """Return the largest cost of a wrong answer, where it is not 1 for all of them."""
+    stored = optional(model, "parms", "loss")
+    if classes is None or stored is None:
+        return {}
+    costs = matrix(stored, len(classes), len(classes))
+    usual = np.array_equal(costs, 1 - np.eye(len(classes)))
+    return {} if usual else {"largest loss": float(costs.max())}
 
 
 def children_of(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:

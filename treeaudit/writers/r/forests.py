@@ -22,6 +22,8 @@ def random_forest(forest: Forest) -> RObject:
     shapes = [binary(tree) for tree in forest.trees]
     n_trees, sizes = len(shapes), [len(one.left) for one in shapes]
     most, p = max(sizes), len(schema.features)
+    told = forest.source.parameters.get("ordered", ())
+    ordered = {i for i, one in enumerate(schema.features) if one.name in told}
     daughters, status, variable = np.zeros((3, 2, most, n_trees), dtype=np.int64)
     split, answer = np.zeros((2, most, n_trees))
     for t, (tree, shape) in enumerate(zip(forest.trees, shapes, strict=True)):
@@ -37,7 +39,12 @@ def random_forest(forest: Forest) -> RObject:
             daughters[1, place, t] = at[int(shape.right[node])]
             variable[0, place, t] = shape.feature[node] + 1
             split[place, t] = _threshold(shape, node, bit_of=0)
-    levels = [len(one.categories or ()) or 1 for one in schema.features]
+            if shape.feature[node] in ordered and (pair := shape.sets[node]) is not None:
+                split[place, t] = _bound(pair[0])
+    levels = [
+        1 if one.categories is None or i in ordered else len(one.categories)
+        for i, one in enumerate(schema.features)
+    ]
     names = texts([one.name for one in schema.features])
     parts = {
         "ndbigtree": numbers("integer", sizes),
@@ -106,6 +113,15 @@ def _answer(tree: Tree, node: int, k: int) -> float:
     if tree.counts is None:
         raise UnsupportedModelError("a leaf has no class: write the model as .json")
     return float(tree.counts[node].argmax() + 1)
+
+
+def _bound(left: list[int]) -> float:
+    """Return the number of the last level of an ordered factor that goes left."""
+    if left != list(range(len(left))):
+        raise UnsupportedModelError(
+            "an ordered factor is not split by its order: write it as .json"
+        )
+    return float(len(left))
 
 
 def _threshold(shape: Binary, node: int, *, bit_of: int) -> float:

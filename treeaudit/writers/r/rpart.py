@@ -5,8 +5,9 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import show
 from treeaudit.readers.r.objects import RObject
 from treeaudit.writers.r.binary import Binary, binary
 from treeaudit.writers.r.encode import NULL, call, matrix, named, numbers, symbol, texts
@@ -23,10 +24,7 @@ def rpart(forest: Forest) -> RObject:
     """Return the object of an rpart tree."""
     (tree,) = forest.trees
     shape, schema = binary(tree), forest.schema
-    if schema.classes is None and forest.source.parameters.get("method", "anova") != "anova":
-        raise UnsupportedModelError(
-            "rates (method poisson or exp) are not written for R: treeaudit writes it as .json"
-        )
+    _check(forest)
     order = shape.preorder()
     number = np.ones(tree.n_nodes, dtype=np.int64)
     for node in order:
@@ -57,6 +55,21 @@ def rpart(forest: Forest) -> RObject:
         attributes["ylevels"] = texts([str(one) for one in schema.classes])
     kept = {name: one for name, one in parts.items() if one is not NULL}
     return named(kept, **attributes, **{"class": texts(["rpart"])})
+
+
+def _check(forest: Forest) -> None:
+    """Refuse what R could not answer with as before."""
+    settings = forest.source.parameters
+    computed = [one.name for one in forest.schema.features if "(" in one.name]
+    what = None
+    if forest.schema.classes is None and settings.get("method", "anova") != "anova":
+        what = "rates (method poisson or exp) are"
+    elif "largest loss" in settings:
+        what = "classes chosen by a loss matrix are"
+    elif computed:
+        what = f"columns that a formula computes ({show(computed[0])}) are"
+    if what is not None:
+        raise UnsupportedModelError(f"{what} not written for R: treeaudit writes it as .json")
 
 
 def _number(value: float) -> RObject:
@@ -142,7 +155,7 @@ def _splits(
 
 
 def _terms(schema: Schema) -> RObject:
-    """Return the formula: the target by all columns, one after the other."""
+    """Return the formula: the target by all columns, whatever types they come with."""
     target, features = schema.target, schema.features
     names = [one.name for one in features]
     quoted = [_quoted(name) for name in names]
@@ -159,16 +172,8 @@ def _terms(schema: Schema) -> RObject:
         "class": texts(["terms", "formula"]),
         ".Environment": RObject("global"),
         "predvars": variables,
-        "dataClasses": texts(
-            ["numeric" if schema.classes is None else "factor", *map(_class, features)],
-            {"names": texts([_quoted(target), *quoted])},
-        ),
     }
     return made
-
-
-def _class(feature: Feature) -> str:
-    return "numeric" if feature.categories is None else "factor"
 
 
 def _quoted(name: str) -> str:
