@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import treeaudit as ta
 from treeaudit.cli import app
 from treeaudit.readers.r.objects import NA_INTEGER
-from treeaudit.writers.r.encode import encode, named, numbers, texts
+from treeaudit.writers.r.encode import encode, named_list, numbers, texts
 from treeaudit.writers.r.rpart import rpart
 
 PAGE = Path(__file__).parents[1] / "docs" / "r.md"
@@ -37,7 +37,7 @@ def _hospital() -> bytes:
     columns = {name: numbers("double", people[name]) for name in people}
     columns["readmitted"] = numbers("integer", (label == "yes") + 1, factor)
     rows = {"row.names": numbers("integer", [NA_INTEGER, -N]), "class": texts(["data.frame"])}
-    model.values.append(named(columns, **rows))
+    model.values.append(named_list(columns, **rows))
     model.attributes["names"].values.append("model")
     return encode(model)
 

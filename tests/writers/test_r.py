@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.writers.r.encode import call, encode, named, numbers, symbol, texts
+from treeaudit.writers.r.encode import call, encode, named_list, numbers, symbol, texts
 from treeaudit.writers.r.forests import random_forest, ranger
 from treeaudit.writers.r.rpart import rpart
 
@@ -44,7 +44,7 @@ def test_the_bytes_of_a_vector_are_those_that_r_writes() -> None:
 
 @given(st.lists(st.text(max_size=5), max_size=4), st.lists(st.floats(), max_size=4))
 def test_what_is_written_is_read(words: list[str], values: list[float]) -> None:
-    content = named({"a": texts(words), "b": numbers("double", values)})
+    content = named_list({"a": texts(words), "b": numbers("double", values)})
     root = read_r(encode(content), Limits.up_to(None)).root
     assert root.names == ["a", "b"]
     assert root.get("a").values == words
@@ -85,6 +85,18 @@ def test_a_forest_of_ranger_by_hand() -> None:
     assert (left, right) == ([1, 0, 0], [2, 0, 0])
     shares = forest.get("terminal.class.counts").values[0].values
     assert [one.values.tolist() for one in shares] == [[], [1, 0], [0, 1]]
+
+
+def test_rows_that_training_left_out_are_told_of(tmp_path) -> None:
+    """What ``na.action`` keeps: the number and the name of each."""
+    made = rpart(stump())
+    rows = {"names": texts(["PATIENT_7", "PATIENT_9"]), "class": texts(["omit"])}
+    made.values.append(numbers("integer", [7, 9], rows))
+    made.attributes["names"].values.append("na.action")
+    (tmp_path / "m.rds").write_bytes(encode(made))
+    (found,) = ta.load(tmp_path / "m.rds").extras.found
+    assert (found.kind, found.where, found.n) == ("extra", "$na.action", 2 * 4 + 2 * 9)
+    assert "2 rows that were left out" in found.says
 
 
 R_ANSWERS = """

@@ -201,7 +201,7 @@ def category_sets(codes: Sequence[Sequence[int]]) -> CategorySets:
     return CategorySets(start=start, codes=flat)
 
 
-def damaged(what: str, harm: Harm = "outside") -> MalformedModelError:
+def damaged_tree(what: str, harm: Harm = "outside") -> MalformedModelError:
     """Return the refusal of a tree that other readers may believe."""
     return MalformedModelError(f"the tree is damaged: {what}", harm)
 
@@ -219,7 +219,7 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
         exists = not len(inner) or (child.max() < n and child.min() > 0)
         harm: Harm = "endless" if exists or 0 <= child.min() <= child.max() < n else "outside"
         if ordered and not (exists and in_order):
-            raise damaged("a child is out of range or comes before its parent", harm)
+            raise damaged_tree("a child is out of range or comes before its parent", harm)
         if not exists:
             node = int(inner[np.argmax((child >= n) | (child <= 0))])
             raise MalformedModelError(f"a child of node {node} is out of range or the root", harm)

@@ -4,7 +4,7 @@ import numpy as np
 
 from treeaudit.readers.limits import Allowance
 from treeaudit.readers.r.objects import CALLS, NA_INTEGER, VECTORS, RObject
-from treeaudit.readers.r.streams import damaged
+from treeaudit.readers.r.streams import refuse
 
 _TEXT = 80  # Bytes of a number as a text, and of its entry
 
@@ -30,14 +30,14 @@ def expanded(info: RObject, state: RObject, room: Allowance) -> RObject:
 def _sequence(state: RObject, room: Allowance, *, whole: bool) -> RObject:
     """Return a sequence of which a file says length, first and step."""
     if len(state) != 3 or not np.all(np.abs(state.values) < 2**52):
-        damaged("a sequence has no length, first and step")
+        refuse("a sequence has no length, first and step")
     n, first, step = state.values.tolist()
     if n < 0 or not n.is_integer():
-        damaged(f"a sequence of {n:g} elements")
+        refuse(f"a sequence of {n:g} elements")
     room.take(int(n) * 8)
     made = first + step * np.arange(int(n), dtype=np.float64)
     if not whole:
         return RObject("double", made)
     if np.any(np.abs(made[[0, -1]] if len(made) else made) >= 2**31):
-        damaged("a sequence of whole numbers goes beyond 2,147,483,647")
+        refuse("a sequence of whole numbers goes beyond 2,147,483,647")
     return RObject("integer", made.astype(np.int32))

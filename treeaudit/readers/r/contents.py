@@ -76,11 +76,21 @@ def find_extras(places: Sequence[Place], models: Sequence[Place], forest: Forest
     for place in places:
         found += _seeds(place) if place.name in _SEEDS else ()
         found += code(place) if place.value.kind in ACTS else ()
+        found += _left_out(place) if place.value.is_a("omit") or place.value.is_a("exclude") else ()
     found += beyond(places, models, claimed) if models else ()
     n = None if forest is None else forest.n_records
     kept = few(found)
     open_kinds: set[Kind] = {"records"} if n is not None and n < FEWEST_RECORDS else set()
     return Extras(found=kept, looked_for=KINDS - (open_kinds - {one.kind for one in kept}))
+
+
+def _left_out(place: Place) -> Iterator[Extra]:
+    """Yield the rows that training left out, since a value was missing (``na.action``)."""
+    rows = place.value
+    if rows.kind in ("integer", "double") and len(rows):
+        size = 4 * len(rows) + sum(map(len, rows.names))
+        says = f"numbers and names of {len(rows):,} rows that were left out of the training"
+        yield Extra(kind="extra", where=place.path, n=size, says=says)
 
 
 def _tables_and_rows(

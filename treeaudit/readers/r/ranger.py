@@ -64,7 +64,7 @@ def read(model: RObject, source: Source) -> Forest:
     for i in nameless:
         each = zip(asked, split, children, strict=True)
         most = max((_highest(*one, i) for one in each), default=0)
-        levels[names[i]] = list(unnamed(most + 1))
+        levels[names[i]] = list(level_numbers(most + 1))
     factors = [i for i, name in enumerate(names) if name in levels]
 
     def build(i: int) -> Tree:
@@ -148,7 +148,7 @@ def _levels(forest: RObject, names: Sequence[str]) -> dict[str, list[str]]:
     return {name: one for name, one in zip(names, held, strict=False) if one}
 
 
-def unnamed(n: int) -> tuple[str, ...]:
+def level_numbers(n: int) -> tuple[str, ...]:
     """Return what stands for the levels of a column whose file has their numbers alone."""
     return tuple(f"level {k + 1}" for k in range(n))
 

@@ -13,7 +13,7 @@ from treeaudit.model.source import FEWEST_RECORDS
 from treeaudit.readers.limits import Allowance, Deepest, Limits
 from treeaudit.readers.r.altrep import expanded
 from treeaudit.readers.r.objects import CALLS, RObject
-from treeaudit.readers.r.streams import Ascii, Binary, damaged
+from treeaudit.readers.r.streams import Ascii, Binary, refuse
 
 Step = Generator["RObject | Step", RObject, RObject]
 
@@ -74,9 +74,9 @@ def read_r(data: bytes | mmap, limits: Limits) -> Stored:
     reader = _Reader(_stream(data, saved.end() if saved else 0), limits.objects(len(data)))
     root = reader.run()
     if left := reader.stream.left():
-        damaged(f"{left:,} bytes follow its end")
+        refuse(f"{left:,} bytes follow its end")
     if saved and root.kind not in ("pairlist", "null"):
-        damaged("a workspace holds no list of objects")
+        refuse("a workspace holds no list of objects")
     if saved:
         root = RObject("list", root.values or [], root.attributes)
     return Stored(root, "r-rdata" if saved else "r-rds", reader.version)
@@ -90,7 +90,7 @@ def _stream(data: bytes | mmap, at: int) -> Binary:
             return Binary(data, at + 2, ">")
         case b"B\n":
             return Binary(data, at + 2, ">" if data[at + 2 : at + 3] == b"\0" else "<")
-    damaged("it does not begin as R's serialisation does")
+    refuse("it does not begin as R's serialisation does")
 
 
 class _Reader:
@@ -109,7 +109,7 @@ class _Reader:
         if version == 3:
             name = stream.text(self._length("a name of an encoding", 64)).decode("ascii", "replace")
         elif version != 2:
-            damaged(f"it has version {version:,} of R's serialisation, and 2 and 3 are known")
+            refuse(f"it has version {version:,} of R's serialisation, and 2 and 3 are known")
         self._native = name if _CODE_PAGES.fullmatch(name) else "utf-8"
         self._refs: list[RObject] = []
         self._known: dict[tuple[int, bytes | None], str] = {}
@@ -146,7 +146,7 @@ class _Reader:
         if code == 255:
             number = (flags & 0xFFFFFFFF) >> 8 or self.stream.integer()
             if not 0 < number <= len(self._refs):
-                damaged(f"it refers to object {number:,}, and {len(self._refs):,} came before")
+                refuse(f"it refers to object {number:,}, and {len(self._refs):,} came before")
             return self._refs[number - 1]
         self.room.take(_RECORD)
         match code:
@@ -194,10 +194,10 @@ class _Reader:
                 return RObject("s4")
             case 247 | 248 | 249:
                 if self.stream.integer():
-                    damaged(f"the names before byte {self.stream.at:,} have names")
+                    refuse(f"the names before byte {self.stream.at:,} have names")
                 names = self._strings(self._length("a list of names", _MOST_NAME))
                 return RObject(_NAMED[code], names)
-        damaged(f"object type {code} before byte {self.stream.at:,} is not one of R's")
+        refuse(f"object type {code} before byte {self.stream.at:,} is not one of R's")
 
     def _strings(self, n: int) -> list[str | None]:
         self.stream.fits(n, 8)
@@ -205,7 +205,7 @@ class _Reader:
         known, made = self._known, []
         for flags, raw in self.stream.texts(n):
             if flags & 255 != 9:
-                damaged(f"no text is where one has to be, before byte {self.stream.at:,}")
+                refuse(f"no text is where one has to be, before byte {self.stream.at:,}")
             text = known.get((flags, raw))
             made.append(self._decoded(flags, raw) if text is None else text)
         return made
@@ -229,7 +229,7 @@ class _Reader:
         if n == -1 and what == "a vector":
             n = (self.stream.integer() << 32) + (self.stream.integer() & 0xFFFFFFFF)
         if not 0 <= n <= most:
-            damaged(f"{what} of {n:,} elements before byte {self.stream.at:,}")
+            refuse(f"{what} of {n:,} elements before byte {self.stream.at:,}")
         return n
 
     def _with_attributes(self, made: RObject | Step, flags: int) -> Step:
@@ -240,7 +240,7 @@ class _Reader:
             if cells.kind == "pairlist":
                 one.attributes = self._keyed(cells)
             elif cells.kind != "null":
-                damaged(f"attributes before byte {self.stream.at:,} are no list")
+                refuse(f"attributes before byte {self.stream.at:,} are no list")
         return one
 
     def _keyed(self, *lists: RObject) -> dict[str, RObject]:
@@ -340,7 +340,7 @@ class _Reader:
         if code == 243:
             number = self.stream.integer()
             if number not in repeated:
-                damaged(f"compiled code refers to call {number:,}, which is not there")
+                refuse(f"compiled code refers to call {number:,}, which is not there")
             return repeated[number]
         return self._cell(code, repeated) if code in (2, 6, 239, 240, 244) else self._item()
 

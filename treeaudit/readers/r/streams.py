@@ -25,7 +25,7 @@ _ESCAPED = re.compile(rb"\\([0-7]{1,3}|.)|[^\\]", re.DOTALL)
 _ESCAPES = dict(zip(b"ntvbrfa", b"\n\t\v\b\r\f\a", strict=True))
 
 
-def damaged(why: str) -> NoReturn:
+def refuse(why: str) -> NoReturn:
     """Refuse a file."""
     raise ReadError(f"the R file is damaged: {why}")
 
@@ -57,7 +57,7 @@ class Binary:
         """Return a text whose length is before it; None for NA."""
         n = self.integer()
         if n < -1:
-            damaged(f"a text of {n} bytes before byte {self.at:,}")
+            refuse(f"a text of {n} bytes before byte {self.at:,}")
         return None if n == -1 else self.text(n)
 
     def texts(self, n: int) -> Iterator[tuple[int, bytes | None]]:
@@ -100,7 +100,7 @@ class Binary:
         """Refuse so many elements of that many bytes where fewer are left."""
         left = len(self._data) - self.at
         if n * least > left:
-            damaged(
+            refuse(
                 f"it ends too early: {n:,} elements of at least {least} bytes are announced at "
                 f"byte {self.at:,}, and {max(left, 0):,} bytes are left"
             )
@@ -136,7 +136,7 @@ class Ascii(Binary):
                 )
             self.at = found.end()
         if len(made) < n:
-            damaged(f"it ends within a text of {n:,} bytes")
+            refuse(f"it ends within a text of {n:,} bytes")
         return bytes(made)
 
     def texts(self, n: int) -> Iterator[tuple[int, bytes | None]]:
@@ -154,7 +154,7 @@ class Ascii(Binary):
             words.append(found[0])
             self.at = found.end()
         if len(words) < n_words:
-            damaged(f"it ends within a vector of {n:,} elements")
+            refuse(f"it ends within a vector of {n:,} elements")
         try:
             if kind == "raw":
                 return np.array([int(word, 16) for word in words], np.uint8)
@@ -162,7 +162,7 @@ class Ascii(Binary):
                 return np.array([-(2**31) if w == b"NA" else int(w[:12]) for w in words], np.int32)
             return np.array([_real(word) for word in words]).view(KINDS[kind])
         except (ValueError, OverflowError):
-            damaged(f"a word before byte {self.at:,} is no number")
+            refuse(f"a word before byte {self.at:,} is no number")
 
     def fits(self, n: int, least: int) -> None:
         """Refuse so many elements where fewer are left: each takes a byte at least."""

@@ -15,7 +15,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
-from treeaudit.readers.links import Links, damaged, link, of_boosting
+from treeaudit.readers.links import Links, damaged_tree, link, of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.sklearn.model_ref import (
@@ -145,7 +145,7 @@ def _read(predictor: Inert) -> _Stored:
             raise ReadError(f"the tree is damaged: its column {name} has the wrong type or place")
     if isinstance(bitsets, np.ndarray):
         if bitsets.dtype != np.uint32 or bitsets.ndim != 2 or bitsets.shape[1] != 8:
-            raise damaged("its category sets have the wrong shape")
+            raise damaged_tree("its category sets have the wrong shape")
         return _Stored(nodes=nodes, threshold=threshold, bitsets=bitsets)
     return _Stored(nodes=nodes, threshold=threshold, bitsets=None)
 
@@ -156,7 +156,7 @@ def _width(found: ModelRef, stored: list[_Stored]) -> int:
         stated = found.get(name)
         if isinstance(stated, int):
             if not max(tested) < stated <= Most.features:
-                raise damaged("it tests a feature that does not exist")
+                raise damaged_tree("it tests a feature that does not exist")
             return stated
     return max(tested) + 1 or 1
 
@@ -166,22 +166,22 @@ def _check(one: _Stored, categories: _Categories) -> None:
     links, n = one.links, len(one.nodes)
     inner, left, right = links.inner, links.left, links.right
     if link(inner, left, right, n, ordered=True).cut_off:
-        raise damaged("a child is out of range or comes before its parent", "wrong")
+        raise damaged_tree("a child is out of range or comes before its parent", "wrong")
     count = one.column("count", np.arange(n))
     if np.any(count < 0) or np.any(count > Most.people):
         raise ReadError("the tree is damaged: a node has a negative or impossible count")
     if np.any(count[left] + count[right] != count[inner]):
         raise ReadError("the tree is inconsistent: children do not add up to their parent")
     if np.any(one.column("feature_idx", inner) < 0):
-        raise damaged("it tests a feature that does not exist")
+        raise damaged_tree("it tests a feature that does not exist")
     if not np.all(np.isfinite(one.nodes["value"])):
-        raise damaged("a value is not a number", "wrong")
+        raise damaged_tree("a value is not a number", "wrong")
     sets = one.column("is_categorical", inner) != 0
     if np.any(np.isnan(one.nodes[one.threshold][inner[~sets]])):
-        raise damaged("a threshold is not a number", "wrong")
+        raise damaged_tree("a threshold is not a number", "wrong")
     at = one.column("bitset_idx", inner[sets])
     if len(at) and (one.bitsets is None or np.any(at < 0) or np.any(at >= len(one.bitsets))):
-        raise damaged("a category set is missing")
+        raise damaged_tree("a category set is missing")
     if np.any(categories.size[one.column("feature_idx", inner[sets])] == 0):
         raise ReadError("the tree is damaged: it sorts a number by categories")
     if int(categories.size[one.column("feature_idx", inner[sets])].sum()) > Most.made_codes:

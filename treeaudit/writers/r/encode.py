@@ -33,7 +33,7 @@ def texts(values: Sequence[str], attributes: Mapping[str, RObject] | None = None
     return RObject("string", list(values), attributes or {})
 
 
-def named(parts: Mapping[str, RObject], **attributes: RObject) -> RObject:
+def named_list(parts: Mapping[str, RObject], **attributes: RObject) -> RObject:
     """Return a list with names."""
     return RObject("list", list(parts.values()), {"names": texts(list(parts)), **attributes})
 

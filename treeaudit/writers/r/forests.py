@@ -7,9 +7,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.objects import RObject
-from treeaudit.readers.r.ranger import unnamed
+from treeaudit.readers.r.ranger import level_numbers
 from treeaudit.writers.r.binary import Binary, binary
-from treeaudit.writers.r.encode import NULL, call, matrix, named, numbers, texts
+from treeaudit.writers.r.encode import NULL, call, matrix, named_list, numbers, texts
 
 _MOST_CATEGORIES = 53
 """Categories that go left are the bits of a double."""
@@ -67,7 +67,7 @@ def random_forest(forest: Forest) -> RObject:
         "nrnodes": numbers("integer", [most]),
         "ntree": numbers("double", [n_trees]),
         "nclass": numbers("integer", [k or 1]),
-        "xlevels": named(
+        "xlevels": named_list(
             {
                 one.name: numbers("double", [0])
                 if one.categories is None
@@ -81,12 +81,12 @@ def random_forest(forest: Forest) -> RObject:
         "classes": texts([str(one) for one in schema.classes or ()]) if k else NULL,
         "importance": matrix("double", np.zeros((p, 1)), names, texts(["MeanDecrease"])),
         "ntree": numbers("double", [n_trees]),
-        "forest": named(parts),
+        "forest": named_list(parts),
     }
     if forest.records_are == "bootstrap":
         whole["call"] = call("randomForest")  # without an argument that says otherwise
     kept = {name: one for name, one in whole.items() if one is not NULL}
-    return named(kept, **{"class": texts(["randomForest"])})
+    return named_list(kept, **{"class": texts(["randomForest"])})
 
 
 def _level_names(feature: Feature) -> RObject:
@@ -174,7 +174,7 @@ def ranger(forest: Forest) -> RObject:
         "treetype": texts([kind]),
         **_levels(schema),
     }
-    inside = named(object_of, **{"class": texts(["ranger.forest"])})
+    inside = named_list(object_of, **{"class": texts(["ranger.forest"])})
     whole = {
         "num.trees": numbers("double", [forest.n_trees]),
         "num.independent.variables": numbers("double", [len(schema.features)]),
@@ -185,7 +185,7 @@ def ranger(forest: Forest) -> RObject:
     if forest.n_records is not None and forest.records_are == "bootstrap":
         whole["num.samples"] = numbers("integer", [forest.n_records])
         whole["replace"] = numbers("logical", [True])
-    return named(whole, **{"class": texts(["ranger"])})
+    return named_list(whole, **{"class": texts(["ranger"])})
 
 
 def _classes(schema: Schema) -> dict[str, RObject]:
@@ -199,7 +199,7 @@ def _classes(schema: Schema) -> dict[str, RObject]:
 def _levels(schema: Schema) -> dict[str, RObject]:
     """Return the levels of factors, of models that keep them; others have numbers alone."""
     levels = [one.categories for one in schema.features]
-    if not any(each is not None and each != unnamed(len(each)) for each in levels):
+    if not any(each is not None and each != level_numbers(len(each)) for each in levels):
         return {}
     kept = (NULL if each is None else texts(each) for each in levels)
     return {"covariate.levels": RObject("list", list(kept))}

@@ -10,7 +10,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import show
 from treeaudit.readers.r.objects import RObject
 from treeaudit.writers.r.binary import Binary, binary
-from treeaudit.writers.r.encode import NULL, call, matrix, named, numbers, symbol, texts
+from treeaudit.writers.r.encode import NULL, call, matrix, named_list, numbers, symbol, texts
 
 _DEEPEST = 30
 """Nodes are numbered by 32 bits: those below node i are 2 i and 2 i + 1."""
@@ -38,7 +38,7 @@ def rpart(forest: Forest) -> RObject:
         "frame": _frame(forest, tree, shape, order, number),
         "terms": _terms(schema),
         "method": texts(["anova" if schema.classes is None else "class"]),
-        "control": named({name: _number(value) for name, value in _CONTROL.items()}),
+        "control": named_list({name: _number(value) for name, value in _CONTROL.items()}),
         **({} if forest.class_weights is None else {"parms": _priors(forest, tree)}),
         "numresp": numbers("integer", [1 if schema.classes is None else len(schema.classes) + 2]),
         "splits": splits,
@@ -50,11 +50,11 @@ def rpart(forest: Forest) -> RObject:
         ),
     }
     levels = {one.name: one.categories for one in schema.features if one.categories is not None}
-    attributes = {"xlevels": named({name: texts(each) for name, each in levels.items()})}
+    attributes = {"xlevels": named_list({name: texts(each) for name, each in levels.items()})}
     if schema.classes is not None:
         attributes["ylevels"] = texts([str(one) for one in schema.classes])
     kept = {name: one for name, one in parts.items() if one is not NULL}
-    return named(kept, **attributes, **{"class": texts(["rpart"])})
+    return named_list(kept, **attributes, **{"class": texts(["rpart"])})
 
 
 def _check(forest: Forest) -> None:
@@ -111,7 +111,7 @@ def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: 
             "yval2": matrix("double", np.column_stack([label, counts, share, whole])),
         }
     rows = numbers("integer", number[order])
-    return named(columns, **{"row.names": rows, "class": texts(["data.frame"])})
+    return named_list(columns, **{"row.names": rows, "class": texts(["data.frame"])})
 
 
 def _class_weights(forest: Forest) -> Float:
@@ -124,7 +124,7 @@ def _priors(forest: Forest, tree: Tree) -> RObject:
     """Return the shares that everybody's classes are taken to have."""
     assert tree.counts is not None  # noqa: S101  # _frame() asked
     root = tree.counts[0] * _class_weights(forest)
-    return named({"prior": numbers("double", root / root.sum())})
+    return named_list({"prior": numbers("double", root / root.sum())})
 
 
 def _splits(
