@@ -22,7 +22,7 @@ def test_it_holds_what_it_showed(path) -> None:
     assert code[-1]["outputs"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @EVERY
 @pytest.mark.filterwarnings("ignore")  # of the machinery, not of ours

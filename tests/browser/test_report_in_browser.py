@@ -107,7 +107,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 NAMES = [name + kind for name in (*models(), "held") for kind in ("", "-safe")]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [*((name, "light") for name in NAMES), *((name, "dark") for name in one_in(4, NAMES))],

@@ -77,7 +77,7 @@ def check(seed: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(8)
+@examples(3)
 def test_every_proof_is_accepted_and_every_other_refused(seed) -> None:
     check(seed)
 
@@ -86,7 +86,7 @@ def test_every_proof_is_accepted_and_every_other_refused(seed) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("first", one_in(20, range(10_000, 11_000, 50)))
 def test_a_thousand_proofs(first) -> None:
-    for seed in range(first, first + 50):
+    for seed in one_in(3, range(first, first + 50)):
         check(seed)
 
 

@@ -198,6 +198,6 @@ def test_all_pairs_of_tables_agree(seed) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("first", one_in(20, range(0, 500, 25)))
 def test_five_hundred_pairs(first) -> None:
-    for seed in range(first, first + 25):
+    for seed in one_in(3, range(first, first + 25)):
         check_truth(seed)
         check_all_pairs(seed)

@@ -217,6 +217,7 @@ def _airy(tmp_path: Path, n_bytes: int, form: str) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["zlib", "xz"])
 def test_what_unpacks_to_more_than_a_file_may_needs_leave(tmp_path: Path, form: str) -> None:
     size = 280 << 20

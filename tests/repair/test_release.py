@@ -116,7 +116,7 @@ def elsewhere(path, rows):
     return np.load(folder / "answers.npy")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", SMUGGLED)
 def test_nothing_smuggled_survives(tmp_path, name) -> None:
     path = tmp_path / "m.pkl"

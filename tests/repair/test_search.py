@@ -23,9 +23,9 @@ from treeaudit.writers import to_estimator
 def noisy():
     """People whose label follows from three columns, but for one in ten."""
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(1500, 6)).round(2)
-    y = (x[:, 0] + x[:, 1] * x[:, 2] > 0) ^ (rng.random(1500) < 0.15)
-    return (x[:900], y[:900].astype(int)), (x[900:], y[900:].astype(int))
+    x = rng.normal(size=(1000, 6)).round(2)
+    y = (x[:, 0] + x[:, 1] * x[:, 2] > 0) ^ (rng.random(1000) < 0.15)
+    return (x[:600], y[:600].astype(int)), (x[600:], y[600:].astype(int))
 
 
 @pytest.fixture(scope="module")

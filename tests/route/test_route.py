@@ -23,7 +23,7 @@ _MANY = (pytest.mark.slow, pytest.mark.sampled)
 _MODELS = [(kind, seed) for kind in KINDS for seed in _SEEDS]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [pytest.param(*one, marks=() if one[1] < _FEW else _MANY) for one in _MODELS],
@@ -67,7 +67,7 @@ def strangers(column: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.normal(size=len(drawn)) if fine else drawn
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "kind", ["tree", "extra tree", "forest", "forest of all", "extra trees", "bagging", "adaboost"]
 )

@@ -190,7 +190,7 @@ def test_a_forest_that_was_repaired_leaf_by_leaf_does_not_pass(policy, tmp_path)
             for name, column in table.items()
         }
     ).drop(columns="fnlwgt", errors="ignore")
-    model = ExtraTreesClassifier(300, min_samples_leaf=2, random_state=0).fit(x, y)
+    model = ExtraTreesClassifier(100, min_samples_leaf=2, random_state=0).fit(x, y)
     ta.save(ta.defend(model, policy=policy), tmp_path / "safe.pkl")
     assert ta.scan(tmp_path / "safe.pkl", policy=policy).verdict != "pass"
     report = ta.scan(tmp_path / "safe.pkl", policy=policy, train=x.assign(y=y), target="y")
