@@ -154,6 +154,7 @@ def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: b
     return f"treeaudit.save({request.call(command, options, folders=folders)}, {name!r})"
 
 
+_EXAMPLE = "treeaudit release model.pkl -o clean.pkl"
 _SEARCH = "searches for fewer trees and larger leaves that pass together; takes minutes, not tried"
 
 
@@ -244,7 +245,8 @@ def _remedies(report: Report) -> list[str]:
     for finding in report.findings:
         page = report.pages.get(finding.id)
         if page is not None and finding.id in against:
-            texts.append(f"not tried, against {finding.title.lower()}: {page.words.remedy}")
+            remedy = page.words.remedy.replace(_EXAMPLE, _release_command(report))
+            texts.append(f"not tried, against {finding.title.lower()}: {remedy}")
         if finding.status == "found":
             texts.append(view_of(report, finding).step)
     return list(dict.fromkeys(text for text in texts if text))

@@ -28,6 +28,13 @@ def test_nothing_beside_a_model() -> None:
     assert found(model({"where": X.of([1] * 9)})) == []
 
 
+def test_a_model_that_a_formula_captured_is_extra_content() -> None:
+    old = X.environment({"old": model({"control": X.of(["x" * 300])})})
+    ((kind, where, n, says),) = found(model({"terms": X.of([X.of([1])], {".Environment": old})}))
+    assert (kind, where, n > 300) == ("extra", 'attr($terms,".Environment")', True)
+    assert says == "beyond the model: an environment of 1 entry, and in it a model (rpart)"
+
+
 @pytest.mark.parametrize(
     ("data", "path"),
     [

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from treeaudit.model.source import Extra
 from treeaudit.readers.limits import bare
+from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject, Short
 from treeaudit.readers.r.walk import FORM, Place
 
@@ -48,6 +49,7 @@ def beyond(places: Sequence[Place], models: Sequence[Place], named: set[int]) ->
     part_of: dict[int, int] = {}
     pieces: list[Place] = []
     sizes: dict[int, int] = defaultdict(int)
+    inside: dict[int, str] = {}
     for place in places:
         part = _part_of(place, part_of, on_the_way, named)
         size = _size(place.value)
@@ -57,13 +59,15 @@ def beyond(places: Sequence[Place], models: Sequence[Place], named: set[int]) ->
             pieces.append(place)
         part_of[id(place.value)] = part
         sizes[part] += size
+        if part >= 0 and (name := model_class(place.value)) is not None:
+            inside[part] = f", and in it a model ({name})"
     for i, place in enumerate(pieces):
         short = place.value.kind in NUMBERS | {"string"} and len(place.value) <= 1
         if sizes[i] and short and sizes[i] <= _LONG:
             says = f"a note beside the model: {form(place.value)}"
             yield Extra(kind="notes", where=place.path, n=sizes[i], says=says)
         elif sizes[i]:
-            says = f"beyond the model: {form(place.value)}"
+            says = f"beyond the model: {form(place.value)}{inside.get(i, '')}"
             yield Extra(kind="extra", where=place.path, n=sizes[i], says=says)
 
 

@@ -60,7 +60,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     places = list(walk(stored.root))
     usual, elsewhere = model_places(places)
     models = [(place.path, place) for place in [*usual, *elsewhere]]
-    found = choose(models[: len(usual)] if usual and select is None else models, select)
+    # What functions captured is a copy most often: it is audited if it is asked for.
+    audited = models[: len(usual)] or models
+    found = choose(audited if select is None else models, select)
     if found is None:
         raise UnsupportedModelError(f"the file holds {described(places)}; it is no tree model")
     name, path = model_class(found.value) or "", found.path
@@ -72,7 +74,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             forest = MODELS[name](found.value, source)
     except UnsupportedModelError as error:
         raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
-    others = {one: one or "the file itself" for one, _ in models if one != path}
+    others = {one: one or "the file itself" for one, _ in audited if one != path}
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
     extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
