@@ -20,6 +20,7 @@ from treeaudit.readers.r.fields import (
     Edge,
     below,
     grown,
+    halves,
     items,
     numbers,
     optional,
@@ -42,16 +43,20 @@ def read(model: RObject, source: Source) -> Forest:
     kinds, held = whole(part(model, "var.type"), len(names)), items(part(model, "var.levels"))
     if len(held) != len(names):
         raise ReadError("it does not have levels for each column")
-    levels = {name: texts(one) for name, one, kind in zip(names, held, kinds, strict=True) if kind}
+    levels = {
+        name: texts(one) for name, one in zip(names, held, strict=True) if one.kind == "string"
+    }
+    ordered = {name for name, kind in zip(names, kinds, strict=True) if not kind}
     ways = [one.numbers() for one in items(part(model, "c.splits"))]
     stored = items(part(model, "trees"))
     check_number(len(stored), "gbm")
-    trees = each_tree(stored, lambda one: _tree(one, names, levels, ways))
+    trees = each_tree(stored, lambda one: _tree(one, names, levels, ordered, ways))
     distribution = scalar(optional(model, "distribution", "name"))
     rows, share = scalar(optional(model, "nTrain")), scalar(optional(model, "bag.fraction"))
     classes: list[Label] | None = None
     if distribution in _TWO:
-        classes = [0, 1]
+        # To caret the first of two levels is 1.
+        classes = [*reversed(texts(optional(model, "obsLevels")))] or [0, 1]
     elif distribution == "multinomial":
         classes = [*texts(optional(model, "classes"))]
     known = isinstance(rows, float) and isinstance(share, float) and 0 < share <= 1
@@ -79,7 +84,11 @@ def read(model: RObject, source: Source) -> Forest:
 
 
 def _tree(
-    stored: RObject, names: list[str], levels: dict[str, list[str]], ways: list[np.ndarray]
+    stored: RObject,
+    names: list[str],
+    levels: dict[str, list[str]],
+    ordered: set[str],
+    ways: list[np.ndarray],
 ) -> Tree:
     parts = items(stored)
     if len(parts) != 8:
@@ -102,9 +111,12 @@ def _tree(
         if (own := int(asked[at])) < 0:
             return []
         edges: list[Edge]
-        if names[own] in levels:
+        if (name := names[own]) in levels and name in ordered:
+            # Levels are numbers from 0 on.
+            edges = [{"codes": side} for side in halves(len(levels[name]), np.ceil(split[at]))]
+        elif name in levels:
             code = int(split[at])
-            if not 0 <= code < len(ways) or len(ways[code]) > len(levels[names[own]]):
+            if not 0 <= code < len(ways) or len(ways[code]) > len(levels[name]):
                 raise ReadError("the split of a factor is missing")
             edges = [{"codes": np.flatnonzero(ways[code] == way).tolist()} for way in (-1, 1)]
         else:
