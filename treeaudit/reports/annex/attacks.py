@@ -254,8 +254,11 @@ def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
     found = {one.status for one in own if one.status != "evidence" or one.id not in beside}
     none: Status = "out of scope" if question.out_of_scope else "not run"
     status = next((one for one in _WORST if one in found), none)
-    not_run = [f"{one.id}: {one.says}" for one in own if one.status in ("not run", "out of scope")]
-    reason = question.out_of_scope or question.not_tested or "; ".join(not_run)
+    silent = {"not run", "out of scope"} | ({"evidence"} if status == "evidence" else set())
+    because = [f"{one.id}: {one.says.rstrip('.')}" for one in own if one.status in silent]
+    if contrary := [one.id for one in own if one.status == "contrary evidence"]:
+        because.insert(0, f"something was found by {', '.join(contrary)}")
+    reason = question.out_of_scope or question.not_tested or "; ".join(because)
     return Answer(
         source=question.source,
         name=question.name,
