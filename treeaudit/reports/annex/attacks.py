@@ -80,6 +80,7 @@ class AttackEvidence:
     n: int | None  # Of how many; None where the file does not tell
     unit: str  # What is counted as one
     knowledge: str  # What the attacker has and knows
+    limit: str  # What it does not say, and of whom it does not hold
     checks: tuple[CheckEvidence, ...]
     measures: tuple[Measure, ...]  # Empty where people are counted, not estimated
 
@@ -186,6 +187,7 @@ def _evidence(report: Report, result: Finding | Skipped, words: Words) -> Attack
         n=report.table.n_people if ran else None,
         unit=report.unit.sentence,
         knowledge=words.assumes,
+        limit=words.limit,
         checks=tuple(_check_evidence(check) for check in checks),
         measures=tuple(_measures(result))[:_MOST] if isinstance(result, Finding) else (),
     )
@@ -211,10 +213,10 @@ def _check_evidence(check: Check) -> CheckEvidence:
 def _measures(finding: Finding) -> Iterator[Measure]:
     for control in finding.controls:
         told = {
-            "claim of the file": control.claim,
-            "training people": control.verified,
-            "unseen people": control.control,
-            "excess": control.excess,
+            "right, as the file says": control.claim,
+            "right of training people": control.verified,
+            "right of unseen people": control.control,
+            "excess over unseen people": control.excess,
         }
         for name, found in told.items():
             if isinstance(found, Estimate):
@@ -222,25 +224,29 @@ def _measures(finding: Finding) -> Iterator[Measure]:
                 yield Measure(
                     name=f"{control.of}: {name}", value=found.value, low=low, high=high, n=found.n
                 )
-    yield from _with_bounds(plain_data(finding.details), "")
+    yield from _with_bounds(plain_data(finding.details), "", None)
 
 
-def _with_bounds(data: object, of: str) -> Iterator[Measure]:
+def _with_bounds(data: object, of: str, n: int | None) -> Iterator[Measure]:
     """Yield the numbers of details that have a ``_low`` and a ``_high`` beside them."""
     if isinstance(data, list):
         for part in data:
-            yield from _with_bounds(part, of)
+            yield from _with_bounds(part, of, n)
     if not isinstance(data, Mapping):
         return
-    name = " ".join(part for part in (of, str(data.get("column", ""))) if part)
+    own = "strongest test" if "strongest" in data else str(data.get("column", ""))
+    name = " ".join(part for part in (of, own) if part)
     asked = [data[key] for key in ("members", "control") if isinstance(data.get(key), int)]
+    n = sum(asked) or n
     for key, value in data.items():
-        low, high = data.get(f"{key}_low"), data.get(f"{key}_high")
+        low, high, words = data.get(f"{key}_low"), data.get(f"{key}_high"), key.replace("_", " ")
         if _is_number(value) and _is_number(low) and _is_number(high):
-            words = (f"{name}: {key}" if name else key).replace("_", " ")
-            yield Measure(name=words, value=value, low=low, high=high, n=sum(asked) or None)
-        elif isinstance(value, list | Mapping):
-            yield from _with_bounds(value, name)
+            told = f"{name}: {words}" if name else words
+            yield Measure(name=told, value=value, low=low, high=high, n=n)
+        elif isinstance(value, Mapping):
+            yield from _with_bounds(value, words, n)
+        elif isinstance(value, list):
+            yield from _with_bounds(value, name, n)
 
 
 def _is_number(value: object) -> TypeGuard[float]:
