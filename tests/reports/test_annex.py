@@ -119,7 +119,7 @@ def test_a_private_model_tells_the_elements_of_its_claim() -> None:
     assert {*elements} == {
         "Does it bound what the file gives away?", "Unit of privacy", "Neighbours", "Loss",
         "Mechanisms", "Composition", "Proof", "Source of randomness", "Public inputs",
-        "SHA-256 of the schema",
+        "SHA-256 of the schema (as JSON, not of a file)",
     }  # fmt: skip
     assert elements["Unit of privacy"].value == "one record"
     assert elements["Loss"].value == "epsilon 1, delta 0"
@@ -165,6 +165,17 @@ def test_what_leaves_the_room_tells_what_was_run_alone(figure_3, form) -> None:
     assert "run in part" in text
     for secret in ("Height", "contrary", "evidence on", "in 1"):
         assert secret not in text
+
+
+def test_what_leaves_the_room_agrees_with_the_annex(figure_3) -> None:
+    report = ta.scan(figure_3, annex=["edpb"])
+    told = annex_of(report).edpb.answers
+    safe = json.loads(render(report, "json", release_safe=True))["annex"]["answers"]
+    both = {one.name: (one.status, other["status"]) for one, other in zip(told, safe, strict=True)}
+    assert both["Linkability"] == ("out of scope", "out of scope")
+    assert both["Exfiltration"] == ("evidence", "run")
+    assert both["Reconstruction"] == ("contrary evidence", "run")
+    assert both["Model inversion"] == ("not run", "not run")
 
 
 def test_hostile_names_are_text(figure_3) -> None:

@@ -143,7 +143,7 @@ class Anonymity:
 
 def anonymity(report: Report) -> Anonymity:
     """Return what a report says of anonymity."""
-    attacks = tuple(_attacks(report))
+    attacks = tuple(evidence_of(report))
     return Anonymity(
         statuses=STATUSES,
         answers=tuple(_answer(question, attacks) for question in QUESTIONS),
@@ -152,7 +152,7 @@ def anonymity(report: Report) -> Anonymity:
     )
 
 
-def _attacks(report: Report) -> Iterator[AttackEvidence]:
+def evidence_of(report: Report) -> Iterator[AttackEvidence]:
     """Yield every attack that has a kind, those that were not asked for too."""
     pages: dict[str, type[Page | Differencing]] = {one.id: one for one in ATTACKS}
     pages |= {Differencing.id: Differencing, **report.pages}
@@ -253,10 +253,27 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
+def coverage(question: Question, attacks: Sequence[AttackEvidence]) -> str:
+    """Return whether the attacks of a question were run, whatever they found."""
+    own, beside = _asked(question, attacks)
+    about = {one.status for one in own if one.id not in beside}
+    if question.out_of_scope or about == {"out of scope"}:
+        return "out of scope"
+    ran = {one.people is not None for one in own if one.status != "out of scope"}
+    return "not run" if True not in ran else "run in part" if False in ran else "run"
+
+
+def _asked(
+    question: Question, attacks: Sequence[AttackEvidence]
+) -> tuple[list[AttackEvidence], set[str]]:
+    """Return the attacks of a question, and those of them of which a clear one says nothing."""
     own = [one for one in attacks if {*one.kinds} & {*question.kinds}]
     # That nothing lies beside the trees says nothing of what the trees tell.
-    beside = set() if "exfiltration" in question.kinds else _ABOUT_THE_FILE
+    return own, set() if "exfiltration" in question.kinds else _ABOUT_THE_FILE
+
+
+def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
+    own, beside = _asked(question, attacks)
     found = {one.status for one in own if one.status != "evidence" or one.id not in beside}
     none: Status = "out of scope" if question.out_of_scope else "not run"
     status = next((one for one in _WORST if one in found), none)
