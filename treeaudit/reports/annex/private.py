@@ -98,7 +98,10 @@ def _inputs(report: Report, ledger: Ledger) -> tuple[Entry, ...]:
             name="Source of randomness", value=source, basis="not shown" if seed is None else "seen"
         ),
         Entry(name="Public inputs", value=public, basis="the file"),
-        Entry(name="SHA-256 of the schema", value=schema_sha256(report.forest.schema)),
+        Entry(
+            name="SHA-256 of the schema (as JSON, not of a file)",
+            value=schema_sha256(report.forest.schema),
+        ),
     )
 
 
