@@ -255,7 +255,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 def coverage(question: Question, attacks: Sequence[AttackEvidence]) -> str:
     """Return whether the attacks of a question were run, whatever they found."""
-    own, beside = _asked(question, attacks)
+    own, beside = _relevant(question, attacks)
     about = {one.status for one in own if one.id not in beside}
     if question.out_of_scope or about == {"out of scope"}:
         return "out of scope"
@@ -263,7 +263,7 @@ def coverage(question: Question, attacks: Sequence[AttackEvidence]) -> str:
     return "not run" if True not in ran else "run in part" if False in ran else "run"
 
 
-def _asked(
+def _relevant(
     question: Question, attacks: Sequence[AttackEvidence]
 ) -> tuple[list[AttackEvidence], set[str]]:
     """Return the attacks of a question, and those of them of which a clear one says nothing."""
@@ -273,7 +273,7 @@ def _asked(
 
 
 def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
-    own, beside = _asked(question, attacks)
+    own, beside = _relevant(question, attacks)
     found = {one.status for one in own if one.status != "evidence" or one.id not in beside}
     none: Status = "out of scope" if question.out_of_scope else "not run"
     status = next((one for one in _WORST if one in found), none)
