@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.feature_selection import SelectKBest
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -59,6 +60,7 @@ def pickles() -> dict[str, malformed.Malformed]:
         ("feature-out-of-range", OUTSIDE),
         ("threshold-no-number", WRONG),
         ("too-few-nodes", WRONG),
+        ("values-of-another-shape", "would not load it"),
         ("boosting-left-1073741824", OUTSIDE),
         ("boosting-left-0", ENDLESS),
         ("boosting-feature_idx-1073741824", OUTSIDE),
@@ -70,13 +72,20 @@ def test_a_pickle_of_no_tree_is_refused(
     assert refusal(tmp_path, pickles[f"{name}.pkl"]).endswith(f"; {SKLEARN} {says}")
 
 
-def test_values_of_another_shape_are_refused(
-    tmp_path: Path, pickles: dict[str, malformed.Malformed]
-) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickles["values-of-another-shape.pkl"].data)
-    with pytest.raises(ta.ReadError, match="n_classes_ is 2, its tables have 1"):
-        ta.load(path)
+@pytest.mark.parametrize("sizes", [([3], 1), ([2, 2], 2)])
+def test_other_classes_than_those_of_the_table_are_refused(tmp_path: Path, sizes: Any) -> None:
+    model = DecisionTreeClassifier(max_depth=2).fit(*malformed.people())
+    (tree, (features, *_), state), (classes, outputs) = model.tree_.__reduce__(), sizes
+
+    class Stated:
+        def __reduce__(self) -> Any:
+            return tree, (features, np.array(classes), outputs), state
+
+    model.tree_ = Stated()
+    said = refusal(tmp_path, malformed.Malformed("", "model.pkl", pickle.dumps(model)))
+    assert said.endswith(
+        f"other outputs or classes than its table has; {SKLEARN} would not load it"
+    )
 
 
 @pytest.mark.parametrize("policy", ["default", "outsider", "strict", "acro", "opensafely"])
@@ -204,6 +213,15 @@ TREE = "sklearn.tree._tree.Tree"
         (
             VotingClassifier([("a", DecisionTreeClassifier())]),
             [TREE, "sklearn.utils._bunch.Bunch"],
+        ),
+        (
+            VotingClassifier([("a", DecisionTreeClassifier()), ("b", KNeighborsClassifier())]),
+            [
+                "sklearn.metrics._dist_metrics.EuclideanDistance64",
+                "sklearn.neighbors._kd_tree.KDTree",
+                TREE,
+                "sklearn.utils._bunch.Bunch",
+            ],
         ),
     ],
 )

@@ -122,3 +122,14 @@ def test_nothing_is_signed_without_a_word(files) -> None:
     done = run("accept", "report.json", *WHO, "--condition", " ", "-o", "other.json")
     assert done.returncode == 2
     assert "--condition takes one line of 1 to 200 characters" in done.stderr
+
+
+def test_a_policy_is_its_thresholds_whatever_it_is_called(files) -> None:
+    Path("other.toml").write_text("[policies.other]\nmin-leaf = 5.0\n")
+    words = ("verify", "signed.json", "tree.pkl", "--train", "people.csv")
+    assert run(*words, "--policy", "other.toml").returncode == 0
+    assert "its thresholds are as the report states them" in run(*words).stdout
+    Path("mine.toml").write_text("[policies.mine]\nmin-leaf = 4\n")
+    done = run(*words)
+    assert done.returncode == 0
+    assert "the policy changed: mine.toml asks for other thresholds now (hash " in done.stdout

@@ -73,6 +73,32 @@ def test_trees_are_linked_by_the_seeds_of_their_draws(cancer) -> None:
     forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(*cancer)
     report = ta.scan(forest, annex=["edpb"], attacks=["TA106", "TA203"])
     assert statuses(report)["WP29 Linkability"] == "contrary evidence"
+    told = annex_of(report).edpb
+    linked = next(one for one in told.answers if one.name == "Linkability")
+    assert linked.reason.startswith("something was found by TA203; TA106: ")
+    draws = next(one for one in told.attacks if one.id == "TA203")
+    assert draws.limit.startswith("tells row numbers, not whose they are")
+
+
+def test_what_a_bagged_tree_tells_holds_for_who_was_drawn(cancer) -> None:
+    """Somebody who was not drawn may fit the rule of a leaf and have another label."""
+    forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(*cancer)
+    text = render(ta.scan(forest, annex=["edpb"]), "md")
+    assert "who can read this file and knows who was drawn for it can" in text
+    assert "of those who were drawn for that tree: others may fit the rule" in text
+
+
+def test_every_number_has_the_name_of_its_test_and_no_cell_is_cut(cancer) -> None:
+    x, y = cancer
+    forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(x[:300], y[:300])
+    report = ta.scan(
+        forest, train=(x[:300], y[:300]), test=(x[300:], y[300:]), annex=ALL, attacks=["TA105"]
+    )
+    (one,) = (one for one in annex_of(report).edpb.attacks if one.id == "TA105")
+    named = [each.name for each in one.measures if each.name.endswith(": auc")]
+    assert named == [f"{test}: auc" for test in ("strongest test", "counts", "loss", "shadows")]
+    assert all(each.n is not None for each in one.measures)
+    assert "…" not in render(report, "md").partition("Annex")[2]
 
 
 def test_numbers_have_intervals_and_how_many_they_rest_on(cancer, cancer_tree) -> None:
@@ -93,9 +119,10 @@ def test_a_private_model_tells_the_elements_of_its_claim() -> None:
     assert {*elements} == {
         "Does it bound what the file gives away?", "Unit of privacy", "Neighbours", "Loss",
         "Mechanisms", "Composition", "Proof", "Source of randomness", "Public inputs",
-        "SHA-256 of the schema",
+        "SHA-256 of the schema (as JSON, not of a file)",
     }  # fmt: skip
     assert elements["Unit of privacy"].value == "one record"
+    assert elements["Loss"].value == "epsilon 1, delta 0"
     assert "leaf counts: discrete Laplace, sensitivity 1, asked 8 times, in parallel" in (
         elements["Mechanisms"].value
     )
@@ -138,6 +165,17 @@ def test_what_leaves_the_room_tells_what_was_run_alone(figure_3, form) -> None:
     assert "run in part" in text
     for secret in ("Height", "contrary", "evidence on", "in 1"):
         assert secret not in text
+
+
+def test_what_leaves_the_room_agrees_with_the_annex(figure_3) -> None:
+    report = ta.scan(figure_3, annex=["edpb"])
+    told = annex_of(report).edpb.answers
+    safe = json.loads(render(report, "json", release_safe=True))["annex"]["answers"]
+    both = {one.name: (one.status, other["status"]) for one, other in zip(told, safe, strict=True)}
+    assert both["Linkability"] == ("out of scope", "out of scope")
+    assert both["Exfiltration"] == ("evidence", "run")
+    assert both["Reconstruction"] == ("contrary evidence", "run")
+    assert both["Model inversion"] == ("not run", "not run")
 
 
 def test_hostile_names_are_text(figure_3) -> None:

@@ -1,9 +1,16 @@
 """What reports say of a differentially private model."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
+import pytest
 
 import treeaudit as ta
+from treeaudit.dp.claims import BOUNDS_OF_DATA
+from treeaudit.model.schema import Feature
 from treeaudit.model.tree import Tree
+from treeaudit.reports.annex import annex_of
 from treeaudit.reports.formats import render
 
 LEDGER = {
@@ -62,3 +69,23 @@ def test_what_is_not_private_is_not_said_to_be_bounded() -> None:
     assert "not private: a seed was given (epsilon 1 for one record more or less" in page
     assert "No differential privacy follows from it" in page
     assert "bounded by" not in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "warned"), [(3, 40, True), (0, 40, False), (3, 99, False), (None, None, False)]
+)
+def test_bounds_that_equal_the_extremes_are_warned_of(low, high, warned) -> None:
+    """Whoever reads bounds off the data gives away the smallest and the largest value."""
+    column = Feature(name="age", low=low, high=high)
+    forest = private()
+    schema = replace(forest.schema, features=(column,))
+    people = {"age": [3, 8, 9, 40], "ill": ["no", "yes", "no", "yes"]}
+    report = ta.scan(replace(forest, schema=schema), train=pd.DataFrame(people), annex=["dp"])
+    assert (BOUNDS_OF_DATA in report.warnings) is warned
+    told = annex_of(report).dp
+    answer = {one.name: one.value for one in told.elements}
+    assert answer["Does it bound what the file gives away?"].startswith(
+        "not shown" if warned else "yes, if"
+    )
+    assert ("not shown to hold" in answer["Proof"]) is warned
+    assert any(gap.startswith("The bounds of the schema") for gap in told.gaps) is warned

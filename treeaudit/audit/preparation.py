@@ -20,7 +20,7 @@ from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
 from treeaudit.people.checks.label_consistency import unverified_labels
 from treeaudit.people.checks.overlap import without_members
-from treeaudit.people.checks.training_data import check_noise, verify
+from treeaudit.people.checks.training_data import check_bounds, check_noise, verify
 from treeaudit.people.input.sources import large_source
 from treeaudit.people.persons import (
     Repeats,
@@ -167,7 +167,7 @@ def _verified(given: _Given) -> _Given:
     forest, rounded = counted_if_rounded(given.forest, train)
     unverified = rounded or verify(forest, train)
     if forest.privacy is not None:
-        forest = check_noise(forest, train)
+        forest = check_bounds(check_noise(forest, train), train)
     given = replace(given, forest=forest, unverified=unverified)
     told = train.labels is not None or train.members is not None or train.unlabelled
     if forest.schema.classes is not None and not told:

@@ -107,7 +107,7 @@ def _run_again(
     policy: str | None,
     files: Mapping[str, Path | None],
 ) -> int:
-    from treeaudit.comparison.verify import changes_of
+    from treeaudit.comparison.verify import changes_of, policy_since
     from treeaudit.comparison.verify import verify as run_again
 
     if changes := changes_of(reports, model, policy=policy, **files):
@@ -151,7 +151,7 @@ def _run_again(
         echo(plain(f"verdict  {verdict} by policy {true.again.policy.title}", 400))
     holds = [_decision(data) for data in reports]
     if found[0].own_policy:
-        echo("its thresholds are as the report states them: --policy holds it to your own")
+        echo(plain(policy_since(reports[0]), 600))
     return 0 if all(holds) else 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from treeaudit.audit.preparation import Progress
 from treeaudit.audit.scan import audit_all
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, PolicyError
 from treeaudit.files import well_formed
 from treeaudit.findings.baseline import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
@@ -61,7 +61,10 @@ def changes_of(
         and (real := read_policy(policy).sha256) != reports[0]["policy"]["sha256"]
     ):
         asked, told = reports[0]["policy"]["name"], reports[0]["policy"]["sha256"]
-        found.append(f"the policy {policy} is not that of the report, {asked}: {real}, not {told}")
+        found.append(
+            f"the policy {policy} is not that of the report, {asked}: its thresholds have the hash "
+            f"{real}, not {told}"
+        )
     for data in reports:
         try:
             acceptance_of(data)
@@ -188,10 +191,13 @@ def _request_of(
         if name is None and given.get(field) is not None:
             raise DataError(f"the report was made without {OPTIONS[field]}: leave it away")
     policy_of_report = data["policy"]
-    own = policy is None and policy_of_report["name"] not in BUILT_IN
     report_policy = Policy(
         **{key: policy_of_report.get(key) for key in ("name", "values", "source")}
     )
+    own = report_policy.name not in BUILT_IN
+    if policy is not None and own:
+        # The same thresholds are the same policy, whatever it and its file are called.
+        own = read_policy(policy).sha256 == report_policy.sha256
     plain = {k: v for k, v in asked.items() if k in OPTIONS and k not in (*_FILES, "policy")}
     request = Request(
         model=model,
@@ -200,7 +206,22 @@ def _request_of(
     )
     attacks = request.attacks if request.attacks is None else tuple(request.attacks)
     told = {name: tuple(getattr(request, name)) for name in ("sensitive", "annex")}
-    return replace(request, attacks=attacks, **told), own  # type: ignore[arg-type]
+    return replace(request, attacks=attacks, **told), own and policy is None  # type: ignore[arg-type]
+
+
+def policy_since(data: Mapping[str, Any]) -> str:
+    """Say whether a policy of one's own still asks for what a report states; it was not given."""
+    asked, told = data["request"]["policy"], data["policy"]["sha256"]
+    try:
+        now = read_policy(asked).sha256 if isinstance(asked, str) else None
+    except PolicyError:
+        now = None
+    if now in (None, told):
+        return "its thresholds are as the report states them: --policy holds it to your own"
+    return (
+        f"the policy changed: {asked} asks for other thresholds now (hash {now}, not {told}); the "
+        "report was held to those that it states"
+    )
 
 
 def _named(value: object) -> str | None:

@@ -19,6 +19,12 @@ FOUND_OUT = (
 )
 """Reasons that an audit adds to a ledger: what stands around a model undoes its promise."""
 
+BOUNDS_OF_DATA = (
+    "the bounds of the schema equal the extremes of the training people: they may have been read "
+    "off the data, which no epsilon covers"
+)
+"""What an audit warns of; bounds that everybody knows may equal them too."""
+
 NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
 

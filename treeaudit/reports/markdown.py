@@ -6,6 +6,7 @@ more than itself is written as an entity, and mentions are broken up.
 
 import html
 import re
+from functools import partial
 
 from markupsafe import Markup
 
@@ -27,6 +28,8 @@ from treeaudit.reports.summary import (
 from treeaudit.version import __version__
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
+_WHOLE = 1 << 20
+"""Characters of a cell of an annex, which is filed."""
 _MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–", "not-applicable": "·"}
 
 
@@ -48,16 +51,16 @@ def to_markdown(report: Report) -> str:
         _findings(told),
         escaped(f"Looked, and found nothing: {', '.join(clear)}.") if clear else "",
         escaped(f"Not run: {', '.join(skipped)}.") if skipped else "",
-        *(() if annex is None else markdown_of(annex, escaped)),
+        *(() if annex is None else markdown_of(annex, partial(escaped, most=_WHOLE))),
         f"<sub>{escaped(f'treeaudit {__version__}, {made_from(report)}, {made(report)}; ')}"
         "`treeaudit explain ID` explains an id</sub>",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def escaped(text: str) -> str:
+def escaped(text: str, most: int = 800) -> str:
     r"""Return text that Markdown shows as it stands, in one line."""
-    shown = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", plain(text, 800))
+    shown = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", plain(text, most))
     return shown.replace("@", "&#64;<!-- -->")
 
 

@@ -175,7 +175,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
     return [
         *found,
         ("Policy", f"{plain(policy.title, 200)}: {values or 'no checks'}"),
-        ("Hash of the policy", policy.sha256),
+        ("Hash of the policy (its thresholds as JSON, not a file)", policy.sha256),
         *_baseline(report),
         ("Made", report.record.in_words),
         ("Made by", plain(report.record.by or "not stated (--by)", 200)),

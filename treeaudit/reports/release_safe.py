@@ -28,6 +28,7 @@ from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import repeat_command, verdict_line
+from treeaudit.reports.annex.attacks import coverage, evidence_of
 from treeaudit.reports.annex.questions import QUESTIONS
 from treeaudit.reports.provenance import made, shown_name
 from treeaudit.reports.to_json import HEAD, as_json
@@ -150,16 +151,11 @@ def statement(report: Report) -> dict[str, Any]:
 
 def _annex(report: Report) -> dict[str, Any]:
     """Return which questions of the annex attacks were run for, and nothing that they found."""
-    ran = {one.id: isinstance(one, Finding) for one in report.results}
-    kinds = {one.id: one.words.kinds for one in report.pages.values()}
-    answers = []
-    for question in QUESTIONS:
-        own = [one for one in ran if {*kinds.get(one, ())} & {*question.kinds}]
-        states = {ran[one] for one in own} or {False}
-        status = "not run" if True not in states else "run in part" if False in states else "run"
-        if question.out_of_scope:
-            status = "out of scope"
-        answers.append({"source": question.source, "name": question.name, "status": status})
+    attacks = tuple(evidence_of(report))
+    answers = [
+        {"source": one.source, "name": one.name, "status": coverage(one, attacks)}
+        for one in QUESTIONS
+    ]
     return {"note": _ANNEX_NOTE, "answers": answers, "worst_person": None}
 
 

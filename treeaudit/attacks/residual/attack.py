@@ -264,8 +264,8 @@ class ReproducibleDraws(_ResidualAttack):
         remedy="overwrite the seeds before saving: model.random_state = None; for e in "
         "model.estimators_: e.random_state = None; for bagging and isolation forests also "
         "model._seeds = None (predictions do not change)",
-        limit="says that the draws are known, not yet whose records they were; what follows from "
-        "them is certified reconstruction",
+        limit="tells row numbers, not whose they are: only who has the training table "
+        "in its order knows that; what follows without it is certified reconstruction",
         reference="scikit-learn repeats the draws itself, as estimators_samples_; Ferry et al. "
         "(2024), arXiv 2402.19232",
     )

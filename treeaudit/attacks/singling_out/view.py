@@ -189,7 +189,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             People.alone(alone_once.low), People.alone(below_once.low), k),
         figure=_figure(alone_once.worst, below_once.worst, k, in_worst_tree(report, distinct)),
         headline=_headline(alone, below, k),
-        together=_in_any_tree(alone_once) if many else None,
+        together=_in_any_tree(alone_once, report) if many else None,
         harmless=say(
             "Nobody stands alone in this file: every group holds at least {}",
             details.min_leaf,
@@ -202,7 +202,11 @@ def view(result: Finding | Skipped, report: Report) -> View:
                 follows=say("found in a group of fewer than {}{}", k, in_any(report, below_once)),
             ),
         ),
-        facts=(*_risks(details.risks), *_population(details.population)),
+        facts=(
+            *_risks(details.risks),
+            *_freedom(details.residual_degrees_of_freedom),
+            *_population(details.population),
+        ),
         plots=() if plot is None else (plot,),
         held=result.controls,
     )  # fmt: skip
@@ -234,11 +238,12 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
     return None
 
 
-def _in_any_tree(distinct: InAnyTree) -> Phrase | None:
+def _in_any_tree(distinct: InAnyTree, report: Report) -> Phrase | None:
     """Say how many are alone in one tree or another, where people were followed through all."""
     if distinct.low < distinct.high or distinct.low <= distinct.worst:
         return None
-    return say("can single out {} in one tree or another", distinct.low)
+    drawn = ", knowing who was drawn" if report.forest.records_are == "bootstrap" else ""
+    return say("can single out {} in one tree or another{}", distinct.low, drawn)
 
 
 def _reason(finding: Finding, report: Report) -> Phrase:
@@ -295,6 +300,12 @@ def _contribution(entries: Sequence[Contribution], k: int) -> Plot | None:
         title=say(title), lines=tuple(lines), most=_MOST_FEATURES, heads=("share",),
         sentences=(said,),
     )  # fmt: skip
+
+
+def _freedom(left: int | None) -> Iterator[tuple[str, Phrase]]:
+    if left is not None:
+        text = "{}: people, less two for each split and one for each leaf and label but the last"
+        yield "Residual degrees of freedom", say(text, left)
 
 
 def _risks(found: Risks) -> Iterator[tuple[str, Phrase]]:

@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dp.claims import FOUND_OUT, unbounded_because
+from treeaudit.dp.claims import BOUNDS_OF_DATA, FOUND_OUT, unbounded_because
 from treeaudit.dp.ledger import Ledger, Query
 from treeaudit.dp.mechanisms import GAUSSIAN
 from treeaudit.errors import DataError
@@ -285,6 +285,21 @@ def check_noise(forest: Forest, train: Records) -> Forest:
         privacy={**privacy, "not_private": True, "reasons": [*privacy["reasons"], reason]},
         warnings=(*forest.warnings, f"not private: {reason}"),
     )
+
+
+def check_bounds(forest: Forest, train: Records) -> Forest:
+    """Return a private model with a warning where all its bounds equal the extremes of people."""
+    schema, targets = forest.schema, train.targets
+    columns = [(one.low, one.high, train.values[:, i]) for i, one in enumerate(schema.features)]
+    columns += [] if targets is None else [(schema.target_low, schema.target_high, targets)]
+    bounded = [(low, high, of) for low, high, of in columns if low is not None and high is not None]
+    # Missing values are left out, and bounds compared in the precision of the people.
+    if not bounded or any(
+        of.dtype.type(low) != np.fmin.reduce(of) or of.dtype.type(high) != np.fmax.reduce(of)
+        for low, high, of in bounded
+    ):
+        return forest
+    return replace(forest, warnings=(*forest.warnings, BOUNDS_OF_DATA))
 
 
 def chance_of_exact(forest: Forest, train: Records) -> float:

@@ -31,7 +31,7 @@ _MAPPINGS = frozenset(
 # Classes written in C, and others with a state of their own; slots are a pair of dictionaries.
 _OWN_STATE = re.compile(
     r"__pyx_unpickle_\w+|newObj|__(bit_generator|[rR]andom[sS]tate)_ctor|_mareconstruct|c?KDTree|partial"
-    r"|Random|(Single)?BlockManager|BinaryTree"
+    r"|Random|(Single)?BlockManager|BinaryTree|BallTree|\w+Distance(32|64)?"
 )
 _TEMPLATE = "_parse_arg_template"
 # What scipy runs (exec) when it restores a distribution: names of parameters, no other text.

@@ -17,32 +17,19 @@ from treeaudit.readers.walk import Place
 
 
 def malformed(place: Place) -> Iterator[Extra]:
-    """Yield where the sizes that a tree states are not those of its tables."""
+    """Yield where the depth that a tree states is not that of its table."""
     above = place.value
     tree = arrived(above.get("tree_")) if isinstance(above, Inert) else None
     if not isinstance(tree, Inert) or tree.kind != "Tree":
         return
     state = tree.state if isinstance(tree.state, dict) else tree.attributes
-    nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
-    stated, where = state.get("max_depth"), place.at("tree_")
+    nodes, stated = arrived(state.get("nodes")), state.get("max_depth")
     if isinstance(nodes, np.ndarray) and isinstance(stated, int):
         depth = _depth(nodes)
         if depth > stated:
             says = f"states a depth of {stated:,} and has {depth:,}; scikit-learn up to 1.9 could "
             says += "write outside of the memory that it reserves for paths"
-            yield Extra(kind="malformed", where=f"{where}.max_depth", n=1, says=says)
-    if isinstance(values, np.ndarray) and len(tree.args) == 3:
-        classes, n_outputs = arrived(tree.args[1]), arrived(tree.args[2])
-        if not (isinstance(classes, np.ndarray) and isinstance(n_outputs, int)):
-            return
-        if classes.dtype.kind not in "iu":
-            return
-        widths, shape = classes.ravel().tolist(), values.shape[1:]
-        same = (n_outputs, len(widths)) == (*shape[:1], *shape[:1])
-        if not same or (max(widths, default=0),) != shape[1:]:
-            says = "states other outputs or classes than its table has; "
-            says += "scikit-learn would not load it"
-            yield Extra(kind="malformed", where=where, n=1, says=says)
+            yield Extra(kind="malformed", where=f"{place.at('tree_')}.max_depth", n=1, says=says)
 
 
 def _depth(nodes: Table) -> int:

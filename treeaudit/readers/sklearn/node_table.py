@@ -225,10 +225,26 @@ def _tables(stored: object) -> tuple[Table, Float, int]:
         )
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
+    if not _states(stored.args, values.shape):
+        raise MalformedModelError(
+            "the tree is inconsistent: it states other outputs or classes than its table has",
+            "refused",
+        )
     values = values.astype(np.float64, copy=False)
     # Class numbers that may be written to are no part of the table.
     values.flags.writeable = False
     return nodes, values, n_features
+
+
+def _states(args: tuple[object, ...], shape: tuple[int, ...]) -> bool:
+    """Tell whether the outputs and classes that a tree states are those of its table."""
+    if len(args) != 3:
+        return True
+    classes, n_outputs = arrived(args[1]), arrived(args[2])
+    if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu":
+        return True
+    stated = (n_outputs, classes.size, int(classes.max(initial=0)))
+    return not isinstance(n_outputs, int) or stated == (shape[1], shape[1], shape[2])
 
 
 @lru_cache(64)

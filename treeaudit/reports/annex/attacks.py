@@ -80,6 +80,7 @@ class AttackEvidence:
     n: int | None  # Of how many; None where the file does not tell
     unit: str  # What is counted as one
     knowledge: str  # What the attacker has and knows
+    limit: str  # What it does not say, and of whom it does not hold
     checks: tuple[CheckEvidence, ...]
     measures: tuple[Measure, ...]  # Empty where people are counted, not estimated
 
@@ -142,7 +143,7 @@ class Anonymity:
 
 def anonymity(report: Report) -> Anonymity:
     """Return what a report says of anonymity."""
-    attacks = tuple(_attacks(report))
+    attacks = tuple(evidence_of(report))
     return Anonymity(
         statuses=STATUSES,
         answers=tuple(_answer(question, attacks) for question in QUESTIONS),
@@ -151,7 +152,7 @@ def anonymity(report: Report) -> Anonymity:
     )
 
 
-def _attacks(report: Report) -> Iterator[AttackEvidence]:
+def evidence_of(report: Report) -> Iterator[AttackEvidence]:
     """Yield every attack that has a kind, those that were not asked for too."""
     pages: dict[str, type[Page | Differencing]] = {one.id: one for one in ATTACKS}
     pages |= {Differencing.id: Differencing, **report.pages}
@@ -186,6 +187,7 @@ def _evidence(report: Report, result: Finding | Skipped, words: Words) -> Attack
         n=report.table.n_people if ran else None,
         unit=report.unit.sentence,
         knowledge=words.assumes,
+        limit=words.limit,
         checks=tuple(_check_evidence(check) for check in checks),
         measures=tuple(_measures(result))[:_MOST] if isinstance(result, Finding) else (),
     )
@@ -211,10 +213,10 @@ def _check_evidence(check: Check) -> CheckEvidence:
 def _measures(finding: Finding) -> Iterator[Measure]:
     for control in finding.controls:
         told = {
-            "claim of the file": control.claim,
-            "training people": control.verified,
-            "unseen people": control.control,
-            "excess": control.excess,
+            "right, as the file says": control.claim,
+            "right of training people": control.verified,
+            "right of unseen people": control.control,
+            "excess over unseen people": control.excess,
         }
         for name, found in told.items():
             if isinstance(found, Estimate):
@@ -222,40 +224,64 @@ def _measures(finding: Finding) -> Iterator[Measure]:
                 yield Measure(
                     name=f"{control.of}: {name}", value=found.value, low=low, high=high, n=found.n
                 )
-    yield from _with_bounds(plain_data(finding.details), "")
+    yield from _with_bounds(plain_data(finding.details), "", None)
 
 
-def _with_bounds(data: object, of: str) -> Iterator[Measure]:
+def _with_bounds(data: object, of: str, n: int | None) -> Iterator[Measure]:
     """Yield the numbers of details that have a ``_low`` and a ``_high`` beside them."""
     if isinstance(data, list):
         for part in data:
-            yield from _with_bounds(part, of)
+            yield from _with_bounds(part, of, n)
     if not isinstance(data, Mapping):
         return
-    name = " ".join(part for part in (of, str(data.get("column", ""))) if part)
+    own = "strongest test" if "strongest" in data else str(data.get("column", ""))
+    name = " ".join(part for part in (of, own) if part)
     asked = [data[key] for key in ("members", "control") if isinstance(data.get(key), int)]
+    n = sum(asked) or n
     for key, value in data.items():
-        low, high = data.get(f"{key}_low"), data.get(f"{key}_high")
+        low, high, words = data.get(f"{key}_low"), data.get(f"{key}_high"), key.replace("_", " ")
         if _is_number(value) and _is_number(low) and _is_number(high):
-            words = (f"{name}: {key}" if name else key).replace("_", " ")
-            yield Measure(name=words, value=value, low=low, high=high, n=sum(asked) or None)
-        elif isinstance(value, list | Mapping):
-            yield from _with_bounds(value, name)
+            told = f"{name}: {words}" if name else words
+            yield Measure(name=told, value=value, low=low, high=high, n=n)
+        elif isinstance(value, Mapping):
+            yield from _with_bounds(value, words, n)
+        elif isinstance(value, list):
+            yield from _with_bounds(value, name, n)
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
+def coverage(question: Question, attacks: Sequence[AttackEvidence]) -> str:
+    """Return whether the attacks of a question were run, whatever they found."""
+    own, beside = _relevant(question, attacks)
+    about = {one.status for one in own if one.id not in beside}
+    if question.out_of_scope or about == {"out of scope"}:
+        return "out of scope"
+    ran = {one.people is not None for one in own if one.status != "out of scope"}
+    return "not run" if True not in ran else "run in part" if False in ran else "run"
+
+
+def _relevant(
+    question: Question, attacks: Sequence[AttackEvidence]
+) -> tuple[list[AttackEvidence], set[str]]:
+    """Return the attacks of a question, and those of them of which a clear one says nothing."""
     own = [one for one in attacks if {*one.kinds} & {*question.kinds}]
     # That nothing lies beside the trees says nothing of what the trees tell.
-    beside = set() if "exfiltration" in question.kinds else _ABOUT_THE_FILE
+    return own, set() if "exfiltration" in question.kinds else _ABOUT_THE_FILE
+
+
+def _answer(question: Question, attacks: Sequence[AttackEvidence]) -> Answer:
+    own, beside = _relevant(question, attacks)
     found = {one.status for one in own if one.status != "evidence" or one.id not in beside}
     none: Status = "out of scope" if question.out_of_scope else "not run"
     status = next((one for one in _WORST if one in found), none)
-    not_run = [f"{one.id}: {one.says}" for one in own if one.status in ("not run", "out of scope")]
-    reason = question.out_of_scope or question.not_tested or "; ".join(not_run)
+    silent = {"not run", "out of scope"} | ({"evidence"} if status == "evidence" else set())
+    because = [f"{one.id}: {one.says.rstrip('.')}" for one in own if one.status in silent]
+    if contrary := [one.id for one in own if one.status == "contrary evidence"]:
+        because.insert(0, f"something was found by {', '.join(contrary)}")
+    reason = question.out_of_scope or question.not_tested or "; ".join(because)
     return Answer(
         source=question.source,
         name=question.name,

@@ -4,12 +4,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from treeaudit.dp.claims import unbounded_because
+from treeaudit.dp.claims import BOUNDS_OF_DATA, unbounded_because
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.model.schema import Schema
-from treeaudit.model.words import loss_in_words, number_of
+from treeaudit.model.words import number_of
 from treeaudit.reports.annex.release import Entry
 
 _GAPS = (
@@ -37,25 +37,28 @@ def private(report: Report) -> Private:
     stated, forest = report.forest.privacy, report.forest
     if stated is None:
         return Private(claimed=False, elements=(), gaps=(_NONE,))
-    because = unbounded_because(forest)
+    because, answer = unbounded_because(forest), "no"
+    if because is None and BOUNDS_OF_DATA in report.warnings:
+        because, answer = BOUNDS_OF_DATA, "not shown"
     bound = Entry(
         name="Does it bound what the file gives away?",
         value="yes, if the ledger is true and its public inputs, such as the bounds of columns, "
         "were not read off the data"
         if because is None
-        else f"no: {because}",
+        else f"{answer}: {because}",
         basis="the file" if because is None else "seen",
     )
     try:
         ledger = Ledger.from_plain(stated)
     except DataError as error:
         return Private(claimed=True, elements=(bound,), gaps=(f"{error}.", *_GAPS))
-    elements = (bound, *_elements(ledger), *_inputs(report, ledger))
-    return Private(claimed=True, elements=elements, gaps=(*ledger.reasons, *_GAPS))
+    elements = (bound, *_elements(ledger, refuted=because is not None), *_inputs(report, ledger))
+    seen = (f"{BOUNDS_OF_DATA[0].upper()}{BOUNDS_OF_DATA[1:]}.",) * (because == BOUNDS_OF_DATA)
+    return Private(claimed=True, elements=elements, gaps=(*ledger.reasons, *seen, *_GAPS))
 
 
-def _elements(ledger: Ledger) -> tuple[Entry, ...]:
-    loss = loss_in_words(float(ledger.epsilon), float(ledger.delta))
+def _elements(ledger: Ledger, *, refuted: bool) -> tuple[Entry, ...]:
+    loss = f"epsilon {float(ledger.epsilon):g}, delta {float(ledger.delta):g}"
     asked = [
         f"{query.name}: {query.mechanism}, sensitivity {float(query.sensitivity):g}, asked "
         f"{number_of(query.asked, 'time', 'times')}, in {query.composition}"
@@ -65,7 +68,9 @@ def _elements(ledger: Ledger) -> tuple[Entry, ...]:
     if ledger.rho:
         summed += f"; rhos are told as an epsilon at delta {float(ledger.conversion_delta):g}"
     differ = {"add-remove": "one more or less", "replace-one": "one in the place of another"}
-    proof = {"sound": "a variant with a proof", "published": "as published: no proof is claimed"}
+    proof = "as published: no proof is claimed"
+    if ledger.variant == "sound":
+        proof = "a variant with a proof" + (", which is not shown to hold here" if refuted else "")
     says = "the file"
     return (
         Entry(name="Unit of privacy", value=f"one {ledger.unit}", basis=says),
@@ -75,7 +80,7 @@ def _elements(ledger: Ledger) -> tuple[Entry, ...]:
         Entry(name="Loss", value=loss, basis=says),
         Entry(name="Mechanisms", value="; ".join(asked) or "none", basis=says),
         Entry(name="Composition", value=summed, basis=says),
-        Entry(name="Proof", value=proof[ledger.variant], basis=says),
+        Entry(name="Proof", value=proof, basis=says),
     )
 
 
@@ -93,7 +98,10 @@ def _inputs(report: Report, ledger: Ledger) -> tuple[Entry, ...]:
             name="Source of randomness", value=source, basis="not shown" if seed is None else "seen"
         ),
         Entry(name="Public inputs", value=public, basis="the file"),
-        Entry(name="SHA-256 of the schema", value=schema_sha256(report.forest.schema)),
+        Entry(
+            name="SHA-256 of the schema (as JSON, not of a file)",
+            value=schema_sha256(report.forest.schema),
+        ),
     )
 
 

@@ -33,7 +33,7 @@ def release_record(report: Report) -> tuple[Entry, ...]:
         Entry(name="Checked", value=made(report)),
         Entry(name="Checked with", value=told["Version"]),
         Entry(name="Criteria", value=f"policy {report.policy.name}: {asked or 'no checks'}"),
-        Entry(name="SHA-256 of the criteria", value=report.policy.sha256),
+        Entry(name="SHA-256 of the criteria (as JSON, not of a file)", value=report.policy.sha256),
         Entry(name="Data held against it", value=", ".join(tables) or "none: the file alone"),
         *(
             Entry(name=f"SHA-256 of {role}", value=digest or "not told")

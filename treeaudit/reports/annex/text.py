@@ -40,7 +40,8 @@ def _anonymity(told: Anonymity, escaped: Callable[[str], str]) -> Iterator[str]:
         numbers = [each.in_words for each in one.measures]
         numbers += [each.in_words for each in one.checks]
         found = f"{one.counted}: {one.says}"
-        cells = (f"{one.title}, {one.id}", one.status, found, "; ".join(numbers), one.knowledge)
+        attacker = f"{one.knowledge}; limit: {one.limit}"
+        cells = (f"{one.title}, {one.id}", one.status, found, "; ".join(numbers), attacker)
         rows.append(f"| {' | '.join(map(escaped, cells))} |")
     yield "\n".join(rows)
 
