@@ -70,8 +70,7 @@ def lines() -> Iterator[str]:
         "",
         f"Written by `python -m benchmarks.membership_coverage` (commit {commit()}). One model of "
         f"{_MEMBERS:,} members, and samples of unseen people: how often the 95 % interval of the "
-        "AUC holds its mean over all samples of that size. With more unseen people "
-        "the attacker learns more, so that the mean itself rises.",
+        "AUC holds its mean over all samples of that size.",
         "",
         "| table | model | unseen people | samples | mean AUC | holds | above | below | width |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
