@@ -45,7 +45,9 @@ def main() -> None:
         f"Written by `python -m benchmarks.membership` (commit {commit()}). AUC on {_N:,} members "
         f"and {_N:,} others; ours learns from half of these and is measured on the other half. "
         f"SACRO-ML: likelihood ratio, {_SHADOWS} shadow models, by mode. *Exchanged*: members "
-        "and others at random, the model the same, so that nothing can be found.",
+        "and others at random, the model the same, so that nothing can be found: what is away from "
+        "0.5 then is bias or chance, whose standard deviation is 0.015 for ours and 0.011 for "
+        "SACRO-ML.",
         "",
         "| table | model | counts | loss | shadow models | CPU-s | exchanged (counts, loss, "
         "shadow models) | SACRO-ML offline | online | CPU-s | exchanged (offline, online) |",
@@ -63,8 +65,10 @@ def main() -> None:
                 used = f"{time.process_time() - begun:.1f}"
                 cells += [*found, used, ", ".join(attack(model, x[order], y[order]))]
             lines.append(f"| {name} | {title} | {' | '.join(cells)} |")
-    document = RESULTS.read_text("utf-8")
-    RESULTS.write_text(replace_section(document, "membership", "\n".join(lines)), "utf-8")
+            # Each model takes minutes: those that are done stay if the run is stopped.
+            document = RESULTS.read_text("utf-8")
+            RESULTS.write_text(replace_section(document, "membership", "\n".join(lines)), "utf-8")
+            print(lines[-1], flush=True)
 
 
 def _people(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -155,6 +155,13 @@ def attack_page(attack) -> str:
     return "\n".join(parts)
 
 
+def measured(page: Path) -> str:
+    """Return the section at the end of a page that is written by hand: what was measured."""
+    text = page.read_text("utf-8") if page.is_file() else ""
+    _, head, said = text.partition("\n## What was measured\n")
+    return head + said
+
+
 def commands() -> str:
     """Return the help of every command."""
     parts = []
@@ -326,7 +333,7 @@ def pages() -> dict[Path, str]:
     """Return every page that follows from the code, as a whole or in parts."""
     docs = ROOT / "docs"
     made = {
-        docs / "attacks" / f"{one.id.lower()}.md": attack_page(one)
+        (page := docs / "attacks" / f"{one.id.lower()}.md"): attack_page(one) + measured(page)
         for one in (*ATTACKS, Differencing)
     }
     for page in sorted(docs.rglob("*.md")):

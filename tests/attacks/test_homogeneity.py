@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -188,6 +188,25 @@ def test_renaming_the_labels_changes_nothing(forest) -> None:
     for name, value in plain_data(before.details).items():
         same = plain_data(after.details)[name]
         assert same == value or math.isclose(same, value, abs_tol=1e-9)
+
+
+def nearly(model, **people) -> str:
+    report = ta.scan(ta.release(ta.load(model)), **people)
+    return next(one.shown for one in report.checks if one.name == "max-nearly-certain-share")
+
+
+def test_shares_of_draws_are_stated_by_what_is_certain_of_them() -> None:
+    """Somebody drawn three times may be one exception, or three people."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 3))
+    y = (x[:, 0] + rng.normal(0, 0.3, 400) > 0).astype(int)
+    labels = RandomForestClassifier(1, min_samples_leaf=10, random_state=0).fit(x, y)
+    assert nearly(labels) == "at most 96.0%"
+    labels = RandomForestClassifier(3, min_samples_leaf=10, random_state=0).fit(x, y)
+    assert nearly(labels) == "at most 96.0% in tree 0, up to 100.0% over all trees"
+    amounts = np.where(y == 1, 100.0 * rng.integers(1, 9, 400), 0.0)
+    numbers = RandomForestRegressor(3, min_samples_leaf=10, random_state=0).fit(x, amounts)
+    assert nearly(numbers, train=(x, amounts)) == "at least 41.1%, at most 51.2%"
 
 
 def test_draws_of_a_vote_are_no_people() -> None:

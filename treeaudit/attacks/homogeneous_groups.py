@@ -5,7 +5,7 @@ With them the measures of diversity, l-diversity, t-closeness and others, and th
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from treeaudit.attacks.distinct_people import (
     worst_share,
 )
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
-from treeaudit.findings.details import Details, People, Share
+from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Control, Evidence, Finding, Severity
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
@@ -292,14 +292,33 @@ def _what_tells(findings: Sequence[Finding], forest: Forest) -> str:
     return f"give the training data (--train){larger}"
 
 
+_NEARLY = "nearly_certain_share", "nearly_certain_in_any_tree"
+
+
+def _nearly_in_words(findings: Sequence[Finding]) -> str | Phrase:
+    """Say the share, or its bounds if draws or numbers that are not told leave it open."""
+    found = [one.details for one in findings]
+    share = Share(max(getattr(one, _NEARLY[0]) for one in found))
+    in_any = max(getattr(one, _NEARLY[1]).share for one in found)
+    most = Share(max(getattr(one, "nearly_certain_at_most", 0.0) for one in found))
+    if most > max(share, in_any):
+        return say("at least {}, at most {}", share, most)
+    told = share_in_words(*_NEARLY)(findings)
+    if all(getattr(one, "measured_on", "") != "draws" for one in found):
+        return told
+    # How often the exceptions were drawn is open: there may be more of them than is taken.
+    told = told if isinstance(told, Phrase) else say("{}", share)
+    return replace(told, template=f"at most {told.template}")
+
+
 NEARLY = Rule(
     name="max-nearly-certain-share",
     title="People whose label or number is nearly certain",
     wider=_with_columns("People whose label, number or sensitive value is nearly certain"),
     bound="at most {:.1%}",
     tells_of="everybody",
-    measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
-    told=share_in_words("nearly_certain_share", "nearly_certain_in_any_tree"),
+    measure=share_at_most(*_NEARLY),
+    told=_nearly_in_words,
     share=True,
     unsure=_by_weight,
     perhaps=_nearly_at_most,

@@ -74,8 +74,8 @@ def _measured(check: Check) -> str:
     if check.measured is None:
         return "not run" if check.status == "skipped" else check.shown or "unbounded"
     if isinstance(check.measured, Share):
-        least = "at least " if check.shown.startswith("at least ") else ""
-        return f"{least}{percent(check.measured, check.threshold)}"
+        bound = next((x for x in ("at least ", "at most ") if check.shown.startswith(x)), "")
+        return f"{bound}{percent(check.measured, check.threshold)}"
     return check.shown or f"{check.measured:g}"
 
 

@@ -152,8 +152,8 @@ def _of_likely(details: ReconstructionDetails, likely: LikelyPeople) -> View:
     number = People(likely.people.part or 0)
     level = in_percent(likely.level, 0)
     facts = [
-        ("Level", say("by their probabilities {} people of the likeliest table are expected to be "
-                      "in the training data; nobody is certain", f"{likely.expected:,.0f}")),
+        ("Level", say("by their probabilities about {} people of the likeliest table are expected "
+                      "to be in the training data; nobody is certain", f"{likely.expected:,.0f}")),
         ("Assumed", say("{}", "; ".join(details.assumptions))),
     ]  # fmt: skip
     if likely.known is not None:
