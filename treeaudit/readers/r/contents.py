@@ -155,11 +155,7 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     kind, says = _KINDS.get(name, ("records", "an entry"))
     if kind == "records" and classes and classes >= set(value.levels) != set():
         kind, says = "labels", "the label"
-    stated = value.attributes.get("dimnames")
-    rows = (
-        stated.values[0] if stated is not None and stated.kind == "list" and len(stated) else None
-    )
-    labels = _labels(value.names if rows is None or rows.kind != "string" else rows.values)
+    labels = _labels(value.dimnames(0) or value.names)
     by = f", {value.dim[1]:,} numbers each" if len(value.dim) == 2 and value.dim[1] > 1 else ""
     where = re.sub(r"\[\[\d+\]\]", "[[*]]", place.path) or "the file itself"
     says = f"{says} for each of {n:,} training rows in order{by}{labels}"
@@ -180,11 +176,9 @@ def _of_trees(places: Sequence[Place]) -> set[int]:
 
 def _rows_of_flat(place: Place) -> int:
     """Return how many rows a table has that gbm keeps as one vector, beside the labels."""
-    model = None if place.above is None else place.above.above
-    labels = None if place.above is None else place.above.value.get("y")
-    if model is None or labels is None or not model.value.is_a("gbm"):
+    if place.above is None or place.above.above is None:
         return 0
-    n = len(labels)
+    n = len(place.above.value.get("y")) if place.above.above.value.is_a("gbm") else 0
     return n if n and place.value.kind == "double" and len(place.value) % n == 0 else 0
 
 

@@ -17,16 +17,9 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.r.fields import (
     Edge,
-    attribute,
     grown,
     halves,
-    items,
-    numbers,
-    optional,
-    part,
-    scalar,
     schema_of,
-    texts,
 )
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.rows import Response, places, with_rows
@@ -39,18 +32,16 @@ class Columns:
     """The columns that the splits name, as far as they do, and those of the data."""
 
     def __init__(self, model: RObject) -> None:
-        frame = optional(model, "data", "env", "input")
-        self.names = [] if frame is None else frame.names
-        self.levels = {} if frame is None else {
-            name: one.levels for name, one in zip(frame.names, items(frame), strict=False)
-            if one.levels
-        }  # fmt: skip
+        frame = model.get("data", "env", "input")
+        self.names = frame.names
+        held = zip(frame.names, frame.items() if frame else (), strict=False)
+        self.levels = {name: one.levels for name, one in held if one.levels}
 
     def place(self, split: list[RObject]) -> int:
         """Return the column of a split."""
-        name = scalar(split[_NAME]) if len(split) > _NAME else None
+        name = split[_NAME].scalar() if len(split) > _NAME else None
         if name is None:
-            at = scalar(split[_COLUMN])
+            at = split[_COLUMN].scalar()
             if not isinstance(at, float) or not 1 <= at <= len(self.names):
                 raise ReadError("it tests a column that does not exist")
             name = self.names[int(at) - 1]
@@ -58,7 +49,7 @@ class Columns:
             raise ReadError("a split names no column")
         if name not in self.names:
             self.names.append(name)
-        levels = texts(attribute(split[_BOUND], "levels"))
+        levels = split[_BOUND].attribute("levels").texts()
         if levels:
             self.levels.setdefault(name, levels)
         return self.names.index(name)
@@ -66,15 +57,15 @@ class Columns:
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of a BinaryTree."""
-    where = optional(model, "where")
-    return _forest(model, [part(model, "tree")], [where], [optional(model, "weights")], source)
+    where = model.get("where")
+    return _forest(model, [model.part("tree")], [where], [model.get("weights")], source)
 
 
 def read_forest(model: RObject, source: Source) -> Forest:
     """Return the forest of a RandomForest, as cforest makes it."""
-    stored = items(part(model, "ensemble"))
+    stored = model.part("ensemble").items()
     where, weights = (
-        [None] * len(stored) if (each := optional(model, name)) is None else items(each)
+        each.items() if (each := model.get(name)) else [each] * len(stored)
         for name in ("where", "weights")
     )
     if not len(stored) == len(where) == len(weights):
@@ -85,22 +76,22 @@ def read_forest(model: RObject, source: Source) -> Forest:
 def _forest(
     model: RObject,
     stored: list[RObject],
-    where: Sequence[RObject | None],
-    weights: Sequence[RObject | None],
+    where: Sequence[RObject],
+    weights: Sequence[RObject],
     source: Source,
 ) -> Forest:
     check_number(len(stored), "party")
-    variables = optional(model, "responses", "variables")
+    variables = model.get("responses", "variables")
     columns, alone = Columns(model), source.estimator == "BinaryTree"
     response = None
     target = "label"
-    if variables is not None and len(variables) == 1:
-        response, target = Response.of(items(variables)[0]), (variables.names or ["label"])[0]
+    if len(variables) == 1:
+        response, target = Response.of(variables.items()[0]), (variables.names or ["label"])[0]
     grown_ones = each_tree(stored, lambda one: _grown(one, columns))
-    told = [rows for rows in where if rows is not None]
+    told = [rows for rows in where if rows]
     leaf = [places(number, rows) for (_, number), rows in zip(grown_ones, told, strict=False)]
     held = zip(weights, leaf, strict=False)
-    drawn = [np.ones(len(at)) if one is None else numbers(one, len(at)) for one, at in held]
+    drawn = [one.complete(len(at)) if one else np.ones(len(at)) for one, at in held]
     return Forest(
         schema=schema_of(
             columns.names, columns.levels, None if response is None else response.classes, target
@@ -120,29 +111,29 @@ def _grown(node: RObject, columns: Columns) -> tuple[Tree, list[float | str | No
     """Return the tree, and the number of each node in the file."""
 
     def children(at: RObject) -> list[tuple[RObject, Edge]]:
-        parts = items(at)
+        parts = at.items()
         if len(parts) <= _RIGHT:
             raise ReadError("a node lacks some of its parts")
-        if scalar(parts[_LEAF]) == 1:
+        if parts[_LEAF].scalar() == 1:
             return []
-        split = items(parts[_SPLIT])
+        split = parts[_SPLIT].items()
         if len(split) <= _TO_LEFT:
             raise ReadError("a node has no split")
         feature, bound = columns.place(split), split[_BOUND]
         levels = columns.levels.get(columns.names[feature])
         sides: list[Edge]
-        if levels is not None and scalar(split[1]) == 0:
-            flags = numbers(bound, len(levels))
+        if levels is not None and split[1].scalar() == 0:
+            flags = bound.complete(len(levels))
             sides = [{"codes": np.flatnonzero(flags == flag).tolist()} for flag in (1, 0)]
         else:
-            at_most = float(numbers(bound, 1)[0])
+            at_most = float(bound.complete(1)[0])
             sides = [{"high": at_most}, {"low": at_most}]
             if levels is not None:
                 sides = [{"codes": codes} for codes in halves(len(levels), at_most)]
-            if scalar(split[_TO_LEFT]) == 0:
+            if split[_TO_LEFT].scalar() == 0:
                 sides.reverse()
         below = zip((parts[_LEFT], parts[_RIGHT]), sides, strict=True)
         return [(child, {"feature": feature, **side}) for child, side in below]
 
-    nodes, order = grown(node, children)
-    return nodes.tree(), [scalar(items(one)[_NUMBER]) for one in order]
+    tree, order = grown(node, children)
+    return tree, [one.items()[_NUMBER].scalar() for one in order]

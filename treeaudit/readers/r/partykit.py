@@ -19,11 +19,6 @@ from treeaudit.readers.r.fields import (
     Edge,
     below,
     grown,
-    items,
-    numbers,
-    optional,
-    part,
-    scalar,
     schema_of,
     target_of,
 )
@@ -44,8 +39,8 @@ class Columns:
     @classmethod
     def of(cls, model: RObject) -> "Columns":
         """Return the columns of the data of a model, which may have no rows."""
-        frame, target = part(model, "data"), target_of(optional(model, "terms"))
-        each = items(frame)
+        frame, target = model.part("data"), target_of(model.get("terms"))
+        each = frame.items()
         if len(each) != len(frame.names) or len(set(frame.names)) != len(each):
             raise ReadError("the columns of its data have no names of their own")
         names = [name for name in frame.names if name != target]
@@ -58,7 +53,7 @@ class Columns:
 
     def column(self, split: RObject) -> int:
         """Return the column of a split."""
-        at = scalar(optional(split, "varid"))
+        at = split.get("varid").scalar()
         inside = isinstance(at, float) and 1 <= at <= len(self.place)
         found = self.place[int(at) - 1] if isinstance(at, float) and inside else -1
         if found < 0:
@@ -68,12 +63,12 @@ class Columns:
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of a party object."""
-    fitted, leaf, weight = optional(model, "fitted"), list[Wide](), list[Float]()
-    tree, number, unclear = _grown(part(model, "node"), columns := Columns.of(model))
-    if (where := optional(fitted, "(fitted)")) is not None:
-        leaf, stored = [places(number, where)], optional(fitted, "(weights)")
-        weight = [np.ones(len(where)) if stored is None else numbers(stored, len(where))]
-    response = Response.of(optional(fitted, "(response)")) if leaf else None
+    fitted, leaf, weight = model.get("fitted"), list[Wide](), list[Float]()
+    tree, number, unclear = _grown(model.part("node"), columns := Columns.of(model))
+    if where := fitted.get("(fitted)"):
+        leaf, stored = [places(number, where)], fitted.get("(weights)")
+        weight = [stored.complete(len(where)) if stored else np.ones(len(where))]
+    response = Response.of(fitted.get("(response)")) if leaf else None
     forest = _forest([tree], leaf, weight, response, columns, unclear, source)
     # Other kinds of trees answer with a model for each leaf.
     return forest if model.is_a("constparty") else replace(forest, answers="unknown")
@@ -81,18 +76,18 @@ def read(model: RObject, source: Source) -> Forest:
 
 def read_forest(model: RObject, source: Source) -> Forest:
     """Return the forest of a cforest object."""
-    stored, held = items(part(model, "nodes")), optional(model, "weights")
+    stored, held = model.part("nodes").items(), model.get("weights")
     check_number(len(stored), "partykit")
     columns = Columns.of(model)
     read_ones = each_tree(stored, lambda one: _grown(one, columns))
     trees = [tree for tree, *_ in read_ones]
-    table = table_of(part(model, "data"), columns.names, columns.levels)
+    table = table_of(model.part("data"), columns.names, columns.levels)
     leaf, weights = list[Wide](), list[Float]()
-    if held is not None and len(table):
-        weights = [numbers(one, len(table)) for one in items(held)]
+    if held and len(table):
+        weights = [one.complete(len(table)) for one in held.items()]
         ends = [tree.apply(table).astype(np.int64) for tree in trees]
         leaf = [np.where(t.is_leaf[at], at, -1) for t, at in zip(trees, ends, strict=True)]
-    response = Response.of(optional(model, "fitted", "(response)"))
+    response = Response.of(model.get("fitted", "(response)"))
     unclear = {one for *_, some in read_ones for one in some}
     return _forest(trees, leaf, weights, response, columns, unclear, source)
 
@@ -122,40 +117,38 @@ def _grown(node: RObject, columns: Columns) -> tuple[Tree, list[float | str | No
     unclear = set[int]()
 
     def children(at: RObject) -> list[tuple[RObject, Edge]]:
-        if (kids := optional(at, "kids")) is None:
+        if not (kids := at.get("kids")):
             return []
-        edges, sure = _edges(part(at, "split"), len(kids), columns)
-        if optional(at, "surrogates") is not None or not sure:
+        edges, sure = _edges(at.part("split"), len(kids), columns)
+        if at.get("surrogates") or not sure:
             unclear.add(edges[0]["feature"])
-        return list(zip(items(kids), edges, strict=True))
+        return list(zip(kids.items(), edges, strict=True))
 
-    nodes, order = grown(node, children)
-    return nodes.tree(), [scalar(optional(one, "id")) for one in order], unclear
+    tree, order = grown(node, children)
+    return tree, [one.get("id").scalar() for one in order], unclear
 
 
 def _edges(split: RObject, n_kids: int, columns: Columns) -> tuple[list[Edge], bool]:
     """Return the way into every child, and whether missing values follow one of them for sure."""
     feature = columns.column(split)
     levels = columns.levels.get(columns.names[feature])
-    breaks, stored = optional(split, "breaks"), optional(split, "index")
+    breaks, stored = split.get("breaks"), split.get("index")
     # R closes intervals on the right unless told.
-    closed = optional(split, "right")
-    bounds = np.empty(0) if breaks is None else numbers(breaks)
-    if closed is not None and scalar(closed) == 0:
+    bounds = breaks.complete() if breaks else np.empty(0)
+    if split.get("right").scalar() == 0:
         bounds = below(bounds)
     ends = np.concatenate([[-np.inf], bounds, [np.inf]])
-    index = np.arange(1.0, len(ends)) if stored is None else stored.numbers()
-    if np.any(np.diff(ends) < 0) or (breaks is None and levels is None):
+    index = stored.numbers() if stored else np.arange(1.0, len(ends))
+    if np.any(np.diff(ends) < 0) or (not breaks and levels is None):
         raise ReadError("the split of a column has no bounds")
-    if levels is not None and breaks is not None:
+    if levels is not None and breaks:
         interval = np.searchsorted(bounds, np.arange(1, len(levels) + 1), side="left")
         index = index[interval] if len(index) == len(ends) - 1 else np.empty(0)
     size = len(levels) if levels is not None else len(ends) - 1
     known = index[~np.isnan(index)]
     if len(index) != size or np.any((known < 1) | (known > n_kids) | (known != np.rint(known))):
         raise ReadError("a split does not fit the children of its node")
-    likely = optional(split, "prob")
-    chance = np.empty(0) if likely is None else likely.numbers()
+    chance = split.get("prob").numbers()
     sure = len(chance) == n_kids and bool(np.any(chance == 1))
     edges: list[Edge] = []
     for kid in range(n_kids):

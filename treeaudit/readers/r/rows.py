@@ -13,7 +13,7 @@ from treeaudit.model.source import Extras
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import sums
-from treeaudit.readers.r.fields import extras_of, numbers, texts
+from treeaudit.readers.r.fields import extras_of
 from treeaudit.readers.r.objects import RObject
 
 DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
@@ -27,23 +27,22 @@ class Response:
     classes: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, stored: RObject | None) -> "Response | None":
+    def of(cls, stored: RObject) -> "Response | None":
         """Return the response in a column, None where it is neither labels nor numbers."""
-        if stored is None or not len(stored):
+        if not len(stored):
             return None
-        if stored.attributes.get("levels") is not None:
+        if "levels" in stored.attributes:
             return cls(stored.numbers() - 1, tuple(stored.levels))
         if stored.kind == "string":
-            told = texts(stored)
-            classes = sorted(set(told))
-            return cls(np.array([classes.index(one) for one in told], np.float64), tuple(classes))
+            classes, code = np.unique(stored.texts(), return_inverse=True)
+            return cls(code.astype(np.float64), tuple(classes.tolist()))
         return cls(stored.numbers(), None) if len(stored.numbers()) and not stored.dim else None
 
 
 def places(number: Sequence[float | str | None], rows: RObject) -> Wide:
     """Return the node of each row, by the numbers that the file gives its nodes."""
     place = {one: i for i, one in enumerate(number)}
-    return np.array([place.get(one, -1) for one in numbers(rows).tolist()], dtype=np.int64)
+    return np.array([place.get(one, -1) for one in rows.complete().tolist()], dtype=np.int64)
 
 
 def with_rows(
@@ -129,11 +128,7 @@ def _meaning(
 
 def table_of(frame: RObject, names: list[str], levels: dict[str, list[str]]) -> Float:
     """Return columns of a data frame as numbers and codes of categories from 0 on."""
-    columns = []
-    for name in names:
-        stored = frame.get(name)
-        own = np.empty(0) if stored is None else stored.numbers()
-        columns.append(own - (name in levels))
+    columns = [frame.get(name).numbers() - (name in levels) for name in names]
     if len({len(column) for column in columns}) != 1:
         raise ReadError("the columns of its data differ in length")
     return np.column_stack(columns)

@@ -15,23 +15,15 @@ from treeaudit.model.source import Extras, Source
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     Sides,
-    attribute,
     below,
     binary,
     codes_of,
-    dimnames,
     extras_of,
     halves,
-    matrix,
-    numbers,
-    optional,
+    levels_of,
     parameters_of,
-    part,
-    scalar,
     schema_of,
     target_of,
-    texts,
-    whole,
 )
 from treeaudit.readers.r.objects import NA_INTEGER, RObject
 from treeaudit.readers.sklearn.counts import absent, people_per_class
@@ -42,15 +34,14 @@ _ROUNDING = 1e-6
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of an rpart object."""
-    frame = part(model, "frame")
-    asked = part(frame, "var").texts()
+    frame = model.part("frame")
+    asked = frame.part("var").texts()
     n = len(asked)
-    people, weight = whole(part(frame, "n"), n), numbers(part(frame, "wt"), n)
+    people, weight = frame.part("n").whole(n), frame.part("wt").complete(n)
     leaf = np.array([one == LEAF for one in asked])
     left, right = children_of(frame, leaf)
     names = _columns(model, asked)
-    stored = attribute(model, "xlevels")
-    levels = {name: texts(stored.get(name)) for name in names if stored and stored.get(name)}
+    levels = levels_of(names, model.attribute("xlevels"))
     feature = np.full(n, -1)
     feature[~leaf] = codes_of(names, [one for one in asked if one != LEAF])
     splits = _splits(model, frame, leaf)
@@ -60,7 +51,7 @@ def read(model: RObject, source: Source) -> Forest:
     left, right = np.where(swapped, right, left), np.where(swapped, left, right)
     # Where none of its surrogates tells, a row follows most people, unless they are as many.
     majority = np.sign(people[right] - people[left])
-    if scalar(optional(model, "control", "usesurrogate")) not in (None, 2.0):
+    if model.get("control", "usesurrogate").scalar() not in (None, 2.0):
         majority[:] = 0
     unseen = {
         i for i, sides in sets.items() if sum(map(len, sides)) < len(levels[names[feature[i]]])
@@ -74,11 +65,11 @@ def read(model: RObject, source: Source) -> Forest:
         if (each := meaning.per_weight) is not None:
             values, weights = np.rint(values * each), weights / each
     alike = bool(np.all(np.abs(weight - people) <= _ROUNDING * (1 + weight)))
-    means = alike and scalar(optional(model, "method")) == "anova"
-    spread, deviance = None, optional(frame, "dev")
+    means = alike and model.get("method").scalar() == "anova"
+    spread, deviance = None, frame.get("dev").numbers()
     # A released tree keeps no deviances.
-    if means and deviance is not None and not np.isnan(deviance.numbers()).all():
-        spread = np.sqrt(np.maximum(numbers(part(frame, "dev"), n), 0) / np.maximum(people, 1))
+    if means and not np.isnan(deviance).all():
+        spread = np.sqrt(np.maximum(frame.part("dev").complete(n), 0) / np.maximum(people, 1))
     tree = binary(
         inner=~leaf,
         left=left,
@@ -94,12 +85,12 @@ def read(model: RObject, source: Source) -> Forest:
         counts=None if classes is None else values,
     )
     gaps = frozenset(feature[partly].tolist())
-    guided = whole(part(frame, "nsurrogate"), n) > 0
+    guided = frame.part("nsurrogate").whole(n) > 0
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
     return Forest(
         trees=(tree,),
-        schema=schema_of(names, levels, classes, target_of(optional(model, "terms")), gaps),
+        schema=schema_of(names, levels, classes, target_of(model.get("terms")), gaps),
         counts_are=meaning.counts_are,
         counts_reason=meaning.reason,
         n_records=int(people[0]),
@@ -110,25 +101,25 @@ def read(model: RObject, source: Source) -> Forest:
         source=replace(
             source,
             library="rpart",
-            parameters=parameters_of(optional(model, "control"), model) | _costs(model, classes),
+            parameters=parameters_of(model.get("control"), model) | _costs(model, classes),
         ),
     )
 
 
 def _costs(model: RObject, classes: list[str] | None) -> dict[str, float]:
     """Return the largest cost of a wrong answer, where it is not 1 for all of them."""
-    stored = optional(model, "parms", "loss")
-    if classes is None or stored is None:
+    stored = model.get("parms", "loss")
+    if classes is None or not stored:
         return {}
-    costs = matrix(stored, len(classes), len(classes))
+    costs = stored.matrix(len(classes), len(classes))
     usual = np.array_equal(costs, 1 - np.eye(len(classes)))
     return {} if usual else {"largest loss": float(costs.max())}
 
 
 def children_of(frame: RObject, leaf: Flag) -> tuple[Wide, Wide]:
     """Return the rows of the children of every node, 0 at leaves."""
-    stored, n = attribute(frame, "row.names"), len(leaf)
-    if stored is None:
+    stored, n = frame.attribute("row.names"), len(leaf)
+    if not stored:
         raise ReadError("the frame does not number its nodes")
     # R keeps 1, 2, … as a missing number and their count.
     counted = stored.kind == "integer" and stored.values[:1].tolist() == [NA_INTEGER]
@@ -162,34 +153,31 @@ def _check_people(
         raise ReadError("people of the children do not add up to those of their parent")
 
 
-def _columns(model: RObject, asked: list[str | None]) -> list[str]:
+def _columns(model: RObject, asked: list[str]) -> list[str]:
     """Return the names of the columns, as far as the file tells."""
-    ordered, labels = optional(model, "ordered"), attribute(optional(model, "terms"), "term.labels")
-    names = [] if ordered is None else ordered.names
-    if not names and labels is not None:
-        names = texts(labels)
-    used = [one or "" for one in asked if one != LEAF]
+    names = model.get("ordered").names or model.get("terms").attribute("term.labels").texts()
+    used = [one for one in asked if one != LEAF]
     return list(dict.fromkeys([*names, *([] if names else used)]))
 
 
 def _splits(model: RObject, frame: RObject, leaf: Flag) -> Float:
     """Return the primary split of each node: ``count ncat improve index``; zeros at leaves."""
     found = np.zeros((len(leaf), 4))
-    stored = optional(model, "splits")
-    if stored is None:
+    stored = model.get("splits")
+    if not stored:
         if not leaf.all():
             raise ReadError("the model has no splits")
         return found
-    table, n = matrix(stored, width=4), len(leaf)
-    more = whole(part(frame, "ncompete"), n) + whole(part(frame, "nsurrogate"), n)
+    table, n = stored.matrix(width=4), len(leaf)
+    more = frame.part("ncompete").whole(n) + frame.part("nsurrogate").whole(n)
     if more.min() < 0 or more.max() > len(table):
         raise ReadError("a node has an impossible number of splits")
     rows = np.cumsum(np.where(leaf, 0, 1 + more)) - (1 + more)
     if np.sum(1 + more[~leaf]) != len(table):
         raise ReadError("there are not as many splits as the nodes of the frame have")
     own = table[rows[~leaf], :4]
-    names = dimnames(stored, 0)
-    asked = part(frame, "var").texts()
+    names = stored.dimnames(0)
+    asked = frame.part("var").texts()
     places = zip(np.flatnonzero(~leaf).tolist(), rows[~leaf].tolist(), strict=True)
     if not np.isfinite(own).all() or (names and any(names[at] != asked[i] for i, at in places)):
         raise ReadError("a split does not belong to its node")
@@ -202,15 +190,15 @@ def _conditions(
 ) -> tuple[Float, dict[int, Sides], Flag]:
     """Return bounds of numbers, sets of categories, and where ``<`` leads to the right."""
     bound, sets = below(splits[:, 3]), dict[int, Sides]()
-    ways, swapped = optional(model, "csplit"), splits[:, 1] == 1
-    table = None if ways is None else matrix(ways)
+    ways, swapped = model.get("csplit"), splits[:, 1] == 1
+    table = ways.matrix() if ways else np.zeros((0, 0))
     for i in np.flatnonzero(feature >= 0).tolist():
         known, n_cat, at = levels[feature[i]], int(splits[i, 1]), int(splits[i, 3]) - 1
         if abs(n_cat) == 1:
             if known is not None:
                 sets[i] = halves(len(known), bound[i])
             continue
-        if table is None or known is None or not 0 <= at < len(table) or n_cat > table.shape[1]:
+        if known is None or not 0 <= at < len(table) or n_cat > table.shape[1]:
             raise ReadError("the split of a factor is missing")
         way = table[at, : len(known)]
         sets[i] = np.flatnonzero(way == 1).tolist(), np.flatnonzero(way == 3).tolist()
@@ -225,15 +213,15 @@ def _with_others(sides: Sides, size: int, side: int) -> Sides:
 
 def _values(model: RObject, frame: RObject) -> tuple[Float, list[str] | None, Float]:
     """Return the class weights or the value of every node, the classes, and what each weighs."""
-    stored, n = attribute(model, "ylevels"), len(part(frame, "var"))
-    if stored is None or scalar(optional(model, "method")) not in (None, "class"):
-        return numbers(part(frame, "yval"), n), None, np.ones(0)
-    classes = texts(stored)
-    table = matrix(part(frame, "yval2"), n, len(classes) + 1)[:, 1 : len(classes) + 1]
+    stored, n = model.attribute("ylevels"), len(frame.part("var"))
+    if not stored or model.get("method").scalar() not in (None, "class"):
+        return frame.part("yval").complete(n), None, np.ones(0)
+    classes = stored.texts()
+    table = frame.part("yval2").matrix(n, len(classes) + 1)[:, 1 : len(classes) + 1]
     if not np.all((table >= 0) & (table <= Most.weight)):
         raise ReadError("a class has a negative or impossible count")
-    prior = optional(model, "parms", "prior")
-    shares = table[0] / max(table[0].sum(), 1.0) if prior is None else numbers(prior)
+    prior = model.get("parms", "prior")
+    shares = table[0] / max(table[0].sum(), 1.0) if not prior else prior.complete()
     if len(shares) != len(classes):
         raise ReadError("there are not as many priors as classes")
     # rpart answers with counts that are weighed so that the root has the shares of the prior.
@@ -254,8 +242,8 @@ def _warnings(
             f"{', and '.join(told)} follow surrogate splits, which treeaudit leaves out: they are "
             "shown to follow most people"
         )
-    where = optional(model, "where")
-    if where is not None and where.kind == "integer":
+    where = model.get("where")
+    if where.kind == "integer":
         n, rows = len(leaf), where.values
         held = np.bincount(rows[(rows > 0) & (rows <= n)].astype(np.int64) - 1, minlength=n)
         if not np.array_equal(held[leaf], people[leaf]):

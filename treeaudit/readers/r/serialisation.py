@@ -298,7 +298,8 @@ class _Reader:
         return made
 
     def _environment(self) -> Step:
-        made = RObject("environment", {}, locked=self.stream.integer() != 0)
+        self.stream.integer()  # Whether it is locked
+        made = RObject("environment", {})
         self._refs.append(made)
         made.parts = {"enclosure": (yield self._item())}
         frame = yield self._item()

@@ -16,19 +16,13 @@ from treeaudit.model.source import Extras, Source
 from treeaudit.readers.links import sums
 from treeaudit.readers.r.fields import (
     Sides,
-    attribute,
     below,
     binary,
     codes_of,
     extras_of,
-    matrix,
-    numbers,
-    optional,
-    part,
+    levels_of,
     schema_of,
     target_of,
-    texts,
-    whole,
 )
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.rpart import LEAF, children_of
@@ -37,23 +31,23 @@ from treeaudit.readers.sklearn.counts import absent, people_per_class
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the tree of a tree object."""
-    frame = part(model, "frame")
-    asked = texts(part(frame, "var"))
+    frame = model.part("frame")
+    asked = frame.part("var").texts()
     leaf, n = np.array([one == LEAF for one in asked]), len(asked)
     left, right = children_of(frame, leaf)
-    stored = attribute(model, "xlevels")
-    names = texts(attribute(optional(model, "terms"), "term.labels"))
-    names = names or ([] if stored is None else stored.names)
-    levels = {name: texts(optional(stored, name)) for name in names if optional(stored, name)}
+    stored = model.attribute("xlevels")
+    names = model.get("terms").attribute("term.labels").texts()
+    names = names or stored.names
+    levels = levels_of(names, stored)
     feature = np.full(n, -1)
     feature[~leaf] = codes_of(names, [one for one in asked if one != LEAF])
-    labels = texts(attribute(model, "ylevels")) or None
-    weight = numbers(part(frame, "n"), n)
-    bound, sets = _conditions(texts(part(frame, "splits")), feature, names, levels)
+    labels = model.attribute("ylevels").texts() or None
+    weight = frame.part("n").complete(n)
+    bound, sets = _conditions(frame.part("splits").texts(), feature, names, levels)
     held, counts = _people(model, leaf, weight), None
     meaning = absent("the model predicts a number, not a class")
     if labels is not None:
-        counts = matrix(part(frame, "yprob"), n, len(labels))[:, : len(labels)] * weight[:, None]
+        counts = frame.part("yprob").matrix(n, len(labels))[:, : len(labels)] * weight[:, None]
         meaning = people_per_class(counts[leaf], held[leaf], weight[leaf])
         counts = np.rint(counts) if meaning.counts_are == "exact" else counts
     tree = binary(
@@ -66,14 +60,14 @@ def read(model: RObject, source: Source) -> Forest:
         sets=sets,
         n_records=held.astype(np.float64),
         counts=counts,
-        value=numbers(part(frame, "yval"), n) if labels is None else None,
+        value=frame.part("yval").complete(n) if labels is None else None,
     )
     people = sums(tree.parent, np.asarray(tree.n_records, np.float64))
     tree = replace(tree, n_records=people.astype(np.int64))
     alike = np.array_equal(weight[leaf], held[leaf])
     return Forest(
         trees=(tree,),
-        schema=schema_of(names, levels, labels, target_of(optional(model, "terms"))),
+        schema=schema_of(names, levels, labels, target_of(model.get("terms"))),
         counts_are=meaning.counts_are,
         counts_reason=meaning.reason,
         n_records=int(people[0]),
@@ -85,10 +79,10 @@ def read(model: RObject, source: Source) -> Forest:
 
 def _people(model: RObject, leaf: Flag, weight: Float) -> Wide:
     """Return the people that end in every node: without a value of a column they do so above."""
-    where = optional(model, "where")
-    if where is None:
+    where = model.get("where")
+    if not where:
         return np.where(leaf, np.rint(weight), 0).astype(np.int64)
-    at = whole(where) - 1
+    at = where.whole() - 1
     if np.any((at < 0) | (at >= len(leaf))):
         raise ReadError("a row is in no node")
     return np.bincount(at, minlength=len(leaf)).astype(np.int64)
