@@ -24,6 +24,7 @@ Sides = tuple[Sequence[int], Sequence[int]]
 Edge = dict[str, Any]
 """The way into a node: its ``feature``, and of ``low high codes missing`` what is stated."""
 
+DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
 _Node = TypeVar("_Node")
 _CONTROL = (
     "method minsplit minbucket cp maxdepth mtry ntree min.node.size max.depth splitrule num.trees"

@@ -10,9 +10,8 @@ from treeaudit.model.source import Extras, Source
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.links import sums
 from treeaudit.readers.r import rpart
-from treeaudit.readers.r.fields import extras_of
+from treeaudit.readers.r.fields import DRAWS, extras_of
 from treeaudit.readers.r.objects import RObject
-from treeaudit.readers.r.rows import DRAWS
 from treeaudit.readers.sklearn.counts import Meaning, weakest
 
 
