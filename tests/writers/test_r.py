@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.writers.r.encode import call, encode, named_list, numbers, symbol, texts
+from treeaudit.writers.r.encode import call, encode, r, symbol
 from treeaudit.writers.r.forests import random_forest, ranger
 from treeaudit.writers.r.rpart import rpart
 
@@ -37,14 +37,14 @@ def stump() -> ta.Forest:
 
 def test_the_bytes_of_a_vector_are_those_that_r_writes() -> None:
     """What ``serialize(1L, NULL, version = 2)`` gives, but for the version of R."""
-    assert encode(numbers("integer", [1])).hex(" ", 4) == (
+    assert encode(r(1)).hex(" ", 4) == (
         "580a 00000002 00020300 00020300 0000000d 00000001 00000001"
     )
 
 
 @given(st.lists(st.text(max_size=5), max_size=4), st.lists(st.floats(), max_size=4))
 def test_what_is_written_is_read(words: list[str], values: list[float]) -> None:
-    content = named_list({"a": texts(words), "b": numbers("double", values)})
+    content = r({"a": words, "b": np.array(values, float)})
     root = read_r(encode(content), Limits.up_to(None)).root
     assert root.names == ["a", "b"]
     assert root.get("a").values == words
@@ -90,8 +90,7 @@ def test_a_forest_of_ranger_by_hand() -> None:
 def test_rows_that_training_left_out_are_told_of(tmp_path) -> None:
     """What ``na.action`` keeps: the number and the name of each."""
     made = rpart(stump())
-    rows = {"names": texts(["PATIENT_7", "PATIENT_9"]), "class": texts(["omit"])}
-    made.values.append(numbers("integer", [7, 9], rows))
+    made.values.append(r([7, 9], names=["PATIENT_7", "PATIENT_9"], **{"class": "omit"}))
     made.attributes["names"].values.append("na.action")
     (tmp_path / "m.rds").write_bytes(encode(made))
     (found,) = ta.load(tmp_path / "m.rds").extras.found
