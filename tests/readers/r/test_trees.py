@@ -1,15 +1,19 @@
 """Small trees, written as R keeps them, by each package's own rules."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import treeaudit as ta
 from treeaudit import ReadError
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import reading
 from treeaudit.readers.r.model import MODELS
 from treeaudit.readers.r.objects import RObject
+from treeaudit.writers.r.encode import encode
 
 
 def r(value: Any, **attributes: Any) -> RObject:
@@ -217,3 +221,27 @@ type="0" class="yes" freq="0,2"
     ]  # fmt: skip
     with pytest.raises(ReadError, match="a node is missing"):
         read("C5.0", r({**model, "tree": text[: text.rindex("type")]}))
+
+
+def wrapped(tmp_path: Path, **parts: Any) -> ta.Forest:
+    """The model in an object of caret, read from its file."""
+    model = rpart()
+    model.attributes["class"] = r("rpart")
+    (tmp_path / "m.rds").write_bytes(encode(r({"finalModel": model, **parts})))
+    return ta.load(tmp_path / "m.rds")
+
+
+def test_a_table_before_the_steps_of_caret_is_refused(tmp_path: Path) -> None:
+    forest = wrapped(tmp_path, preProcess={"mean": {"age": 41}})
+    assert forest.warnings == (
+        "the steps before the tree (preProcess) do not tell what its columns are",
+    )
+    with pytest.raises(ta.DataError, match=r"which preProcess made .* scan it without --train"):
+        ta.scan(forest, train=pd.DataFrame({"age": [41], "job": "cook", "y": "no"}), target="y")
+
+
+def test_columns_that_a_formula_made_of_factors_are_said(tmp_path: Path) -> None:
+    forest = wrapped(tmp_path, xlevels={"jo": ["b", "c"]})
+    assert [one.made_by for one in forest.schema.features] == ["", "model.matrix"]
+    with pytest.raises(ta.DataError, match=r"'job', which model\.matrix made"):
+        ta.scan(forest, train=pd.DataFrame({"age": [41], "jo": "b", "y": "no"}), target="y")

@@ -150,10 +150,15 @@ def _check_made(names: Sequence[str], schema: Schema, origin: str, made: str) ->
     own = {name for name in names if _place(Feature(name=name)) >= 0}
     if own == set(schema.names):
         return
+    step = "scan it without --train and --test"
+    if any(_place(feature) >= 0 for feature in schema.features):
+        step = (
+            "give what these steps return (of a pipeline, pipe[:-1].transform), in columns named "
+            + _listed(schema.names)
+        )
     raise DataError(
         f"{origin} does not tell the columns of the model, which {made} made of those of "
-        "the data in a way that the file does not tell: give what these steps return (of a "
-        f"pipeline, pipe[:-1].transform), in columns named {_listed(schema.names)}"
+        f"the data in a way that the file does not tell: {step}"
     )
 
 

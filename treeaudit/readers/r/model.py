@@ -22,6 +22,7 @@ from treeaudit.readers.r import (
     rpart,
 )
 from treeaudit.readers.r.contents import find_extras
+from treeaudit.readers.r.fields import optional
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
@@ -73,9 +74,34 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     except UnsupportedModelError as error:
         raise UnsupportedModelError(f"{error}; the file holds {described(places)}") from None
     others = {one: one or "the file itself" for one, _ in audited if one != path}
+    forest = _behind_steps(forest, found.above)
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
     extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
+
+
+def _behind_steps(forest: Forest, place: Place | None) -> Forest:
+    """Say which columns are none of the data, by what wraps the model."""
+    steps: list[str] = []
+    factors: list[str] = []
+    while place is not None:
+        ways = {"preProcess": ["preProcess"], "recipe": ["pre", "actions", "recipe"]}
+        steps += [name for name, way in ways.items() if optional(place.value, *way) is not None]
+        levels = optional(place.value, "xlevels")
+        factors += [] if levels is None else levels.names
+        place = place.above
+    made = tuple(
+        replace(one, made_by="model.matrix")
+        if one.name.startswith(tuple(factors)) and one.name not in factors
+        else one
+        for one in forest.schema.features
+    )
+    told = f"the steps before the tree ({', '.join(steps)}) do not tell what its columns are"
+    return replace(
+        forest,
+        schema=replace(forest.schema, features=made),
+        warnings=(*forest.warnings, *([told] if steps else [])),
+    )
 
 
 def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
