@@ -22,7 +22,6 @@ from treeaudit.readers.r import (
     rpart,
 )
 from treeaudit.readers.r.contents import find_extras
-from treeaudit.readers.r.fields import optional
 from treeaudit.readers.r.find import model_class, model_places
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
@@ -86,9 +85,8 @@ def _behind_steps(forest: Forest, place: Place | None) -> Forest:
     factors: list[str] = []
     while place is not None:
         ways = {"preProcess": ["preProcess"], "recipe": ["pre", "actions", "recipe"]}
-        steps += [name for name, way in ways.items() if optional(place.value, *way) is not None]
-        levels = optional(place.value, "xlevels")
-        factors += [] if levels is None else levels.names
+        steps += [name for name, way in ways.items() if place.value.get(*way)]
+        factors += place.value.get("xlevels").names
         place = place.above
     made = tuple(
         replace(one, made_by="model.matrix")
