@@ -4,10 +4,9 @@ import pytest
 
 from tests.readers.r.build import NULL, X
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.r.find import models_in
 from treeaudit.readers.r.model import extras_of
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.readers.r.walk import walk
+from treeaudit.readers.r.walk import models_in, walk
 
 N = 30
 PEOPLE = X.frame({"age": [*range(N)], "ill": [0, 1] * 15})

@@ -15,9 +15,8 @@ from treeaudit.readers.inspect import describe
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file
 from treeaudit.readers.r.contents import frames
-from treeaudit.readers.r.find import models_in
 from treeaudit.readers.r.model import extras_of, parse
-from treeaudit.readers.r.walk import walk
+from treeaudit.readers.r.walk import models_in, walk
 
 FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", "")) / "r"
 if not os.environ.get("TREEAUDIT_MODELS") or not FOLDER.is_dir():

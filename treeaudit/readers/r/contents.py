@@ -15,9 +15,8 @@ from treeaudit.model.source import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import bare
 from treeaudit.readers.r.beyond import beyond
 from treeaudit.readers.r.code import ACTS, code
-from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject
-from treeaudit.readers.r.walk import Place
+from treeaudit.readers.r.walk import Place, model_class
 from treeaudit.readers.residual.extra_content import few
 
 _MANY, _SHOWN = 100, 5

@@ -10,13 +10,11 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.model.source import KINDS, Extras
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, reading
 from treeaudit.readers.limits import Most, bare
 from treeaudit.readers.links import category_sets, link
 from treeaudit.readers.r.objects import CALLS, RObject
-from treeaudit.readers.residual.targets import single_targets
 
 Sides = tuple[Sequence[int], Sequence[int]]
 """The codes of categories that lead to the left, and to the right."""
@@ -223,11 +221,6 @@ def each_of(n_trees: int, build: Callable[[int], Tree]) -> LazyTrees:
     for _ in trees:
         pass
     return trees
-
-
-def extras_of(trees: Sequence[Tree], *, means: bool) -> Extras:
-    """Return the numbers of single people that the leaves of a regression give away."""
-    return Extras(looked_for=KINDS).beside(single_targets(trees, means=means))
 
 
 def no_trees(what: str) -> UnsupportedModelError:

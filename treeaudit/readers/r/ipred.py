@@ -6,11 +6,11 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.links import sums
 from treeaudit.readers.r import rpart
-from treeaudit.readers.r.fields import DRAWS, extras_of
+from treeaudit.readers.r.fields import DRAWS
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.sklearn.counts import Meaning, weakest
 
@@ -41,7 +41,6 @@ def read(model: RObject, source: Source) -> Forest:
         answers="unknown" if survival else "mean" if numeric else "vote",
         records_are="bootstrap" if repeated else "unknown",
         n_records=len(rows) if rows and not rows.dim else None,
-        extras=extras_of(trees, means=False) if numeric else Extras(),
         warnings=tuple(dict.fromkeys(says for one in read_ones for says in one.warnings)),
         source=replace(source, library="ipred"),
     )

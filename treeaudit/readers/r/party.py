@@ -18,7 +18,7 @@ import numpy as np
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.forest import CountsAre, Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, each_tree
 from treeaudit.readers.limits import Most, listed
@@ -27,7 +27,6 @@ from treeaudit.readers.r.fields import (
     DRAWS,
     Edge,
     below,
-    extras_of,
     grown,
     halves,
     schema_of,
@@ -292,7 +291,6 @@ def _forest(
         records_are="all" if alone else "bootstrap" if drawn else "unknown",
         n_records=len(leaf[0]) if leaf else None,
         values_are="means" if classes is None and means and leaf and response else "unknown",
-        extras=extras_of(trees, means=means) if classes is None else Extras(),
         warnings=(says,) if lost else (),
         source=replace(source, library=library),
     )

@@ -11,12 +11,11 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, RecordsAre
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.fields import (
     binary,
     each_of,
-    extras_of,
     no_trees,
     parameters_of,
     schema_of,
@@ -91,7 +90,6 @@ def read(model: RObject, source: Source) -> Forest:
         answers="mean" if labels is None else "vote",
         records_are=_records(model),
         n_records=len(rows) or None,
-        extras=extras_of(trees, means=False) if labels is None else Extras(),
         warnings=("votes are weighed by cutoff, which treeaudit leaves out",) if uneven else (),
         source=replace(
             source,

@@ -14,13 +14,12 @@ from treeaudit.arrays import Flag, Float
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     binary,
     each_of,
-    extras_of,
     no_trees,
     parameters_of,
     schema_of,
@@ -100,7 +99,6 @@ def read(model: RObject, source: Source) -> Forest:
         answers="vote" if kind == _VOTE else "mean" if kind in (_SHARES, _NUMBER) else "unknown",
         records_are="bootstrap" if drawn == 1 else "unknown",
         n_records=int(rows) if isinstance(rows, float) and 0 < rows < 2**53 else None,
-        extras=extras_of(trees, means=False) if labels is None else Extras(),
         warnings=(
             (f"the levels of {listed(names[i] for i in nameless)} are not in the file: numbered",)
             if nameless

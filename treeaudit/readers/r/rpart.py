@@ -16,7 +16,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import sums
 from treeaudit.readers.r.fields import (
@@ -24,7 +24,6 @@ from treeaudit.readers.r.fields import (
     below,
     binary,
     codes_of,
-    extras_of,
     halves,
     levels_of,
     parameters_of,
@@ -102,7 +101,6 @@ def read(model: RObject, source: Source) -> Forest:
         n_records=int(people[0]),
         class_weights=None if np.all(weights == weights[:1]) else (tuple(weights.tolist()),),
         values_are="means" if means else "unknown",
-        extras=extras_of((tree,), means=means) if classes is None else Extras(),
         warnings=_warnings(model, unclear, leaf, people),
         source=replace(
             source,
@@ -300,7 +298,6 @@ def read_tree(model: RObject, source: Source) -> Forest:
         counts_reason=meaning.reason,
         n_records=int(people[0]),
         values_are="means" if alike and labels is None else "unknown",
-        extras=extras_of((tree,), means=alike) if labels is None else Extras(),
         source=replace(source, library="tree"),
     )
 
