@@ -6,7 +6,7 @@ from tests.readers.r.build import NULL, X
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.r.model import extras_of
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.readers.r.walk import models_in, walk
+from treeaudit.readers.r.walk import model_places, walk
 
 N = 30
 PEOPLE = X.frame({"age": [*range(N)], "ill": [0, 1] * 15})
@@ -50,7 +50,7 @@ def test_a_model_that_a_formula_captured_is_extra_content() -> None:
 )
 def test_models_are_found_in_what_wraps_them(data: bytes, path: str) -> None:
     root = read_r(X.file(data), LIMITS).root
-    assert [one for one, _ in models_in(root)] == [path]
+    assert [one.path for some in model_places([*walk(root)]) for one in some] == [path]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file
 from treeaudit.readers.r.contents import frames
 from treeaudit.readers.r.model import extras_of, parse
-from treeaudit.readers.r.walk import models_in, walk
+from treeaudit.readers.r.walk import model_places, walk
 
 FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", "")) / "r"
 if not os.environ.get("TREEAUDIT_MODELS") or not FOLDER.is_dir():
@@ -42,7 +42,8 @@ def root_of(file: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("file", [one for one in READ if one.get("models")], ids=name)
 def test_models_are_where_r_has_them(file) -> None:
     stated = [one["path"].replace("$raw", "") for one in file["models"]]
-    assert [path for path, _ in models_in(root_of(file))] == stated
+    usual, elsewhere = model_places([*walk(root_of(file))])
+    assert [place.path for place in usual or elsewhere] == stated
 
 
 @pytest.mark.parametrize("file", READ, ids=name)

@@ -41,7 +41,14 @@ _ROWS: Mapping[Kind, Mapping[str, str]] = {
     "targets": {"random.node.values.oob": "a label from its leaf"},
 }
 _KINDS = {name: (kind, says) for kind, names in _ROWS.items() for name, says in names.items()}
-_SEEDS = frozenset((".Random.seed", "seed", "yLimits"))
+_SEEDS: Mapping[str, tuple[Kind, str]] = {
+    ".Random.seed": ("seeds", "the state of R's random numbers"),
+    "seed": ("seeds", "the seed of the draws: it repeats who is in which tree"),
+    "yLimits": (
+        "extremes",
+        "the smallest and the largest target, widened by half of their distance",
+    ),
+}
 # Parts of trees: as long as there are nodes, which may be as many as rows by chance.
 _OF_TREES = frozenset("frame splits csplit cptable forest trees node nodes ensemble".split())
 
@@ -208,13 +215,8 @@ def _claim(value: RObject, claimed: set[int]) -> None:
 
 def _seeds(place: Place) -> Iterator[Extra]:
     value, above = place.value, place.above
-    call = above is not None and above.value.kind == "language" and above.name == "call"
-    if place.name == ".Random.seed" and value.kind == "integer":
-        says = "the state of R's random numbers"
-        yield Extra(kind="seeds", where=place.path, n=1, says=says)
-    elif call and place.name == "seed" and value.kind in ("integer", "double"):
-        says = "the seed of the draws: it repeats who is in which tree"
-        yield Extra(kind="seeds", where=place.path, n=1, says=says)
-    elif place.name == "yLimits" and value.kind == "double":
-        says = "the smallest and the largest target, widened by half of their distance"
-        yield Extra(kind="extremes", where=place.path, n=len(value), says=says)
+    called = above is not None and above.value.kind == "language" and above.name == "call"
+    if value.kind in ("integer", "double") and (called or place.name != "seed"):
+        kind, says = _SEEDS[place.name]
+        n = 1 if kind == "seeds" else len(value)
+        yield Extra(kind=kind, where=place.path, n=n, says=says)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +43,8 @@ class Short(Sequence["RObject"]):
         """The bytes of all their numbers."""
         return 8 * (len(self._stored) - len(self))
 
-    @overload
-    def __getitem__(self, at: int) -> "RObject": ...
-    @overload
-    def __getitem__(self, at: slice) -> "list[RObject]": ...
-    def __getitem__(self, at: int | slice) -> "RObject | list[RObject]":
-        """Return one of them, or several."""
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
+    def __getitem__(self, at: int) -> "RObject":  # type: ignore[override]  # slices are not made
+        """Return one of them."""
         i = range(len(self))[at]
         return RObject("double", self._stored[self._starts[i] : self._starts[i + 1] - 1])
 

@@ -110,12 +110,6 @@ def model_class(value: RObject) -> str | None:
     return next((name for name in value.classes if name in MODEL_CLASSES), None)
 
 
-def models_in(root: RObject) -> list[tuple[str, RObject]]:
-    """Return the models and the ways to them: where elements and slots lead, else elsewhere."""
-    usual, elsewhere = model_places(list(walk(root)))
-    return [(place.path, place.value) for place in usual or elsewhere]
-
-
 def model_places(places: Sequence[Place]) -> tuple[list[Place], list[Place]]:
     """Return the models that elements and slots lead to, and those in what functions captured.
 
