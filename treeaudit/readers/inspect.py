@@ -157,7 +157,7 @@ def _of_r(
         versions=(f"R {stored.version}",),
         outline=outline_of_r(stored.root),
         arrays=largest(places, _LARGEST, _WORTH_LISTING),
-        leftovers=r.extras_of(places, forest).found,
+        leftovers=(r.extras_of(places) if forest is None else forest.extras).found,
     )
 
 

@@ -15,7 +15,7 @@ MODEL = {"class": X.of(["rpart"])}
 
 def found(data: bytes, *, workspace: bool = False) -> list[tuple[str, str, int, str]]:
     head = b"RDX2\n" if workspace else b""
-    extras = extras_of([*walk(read_r(head + X.file(data), LIMITS).root)], None)
+    extras = extras_of([*walk(read_r(head + X.file(data), LIMITS).root)])
     return [(one.kind, one.where, one.n, one.says) for one in extras.found]
 
 

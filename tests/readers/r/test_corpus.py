@@ -50,7 +50,7 @@ def test_models_are_where_r_has_them(file) -> None:
 def test_every_table_and_every_vector_is_named_with_its_size(file) -> None:
     root = root_of(file)
     places = [*walk(root)]
-    found = extras_of(places, None).found
+    found = extras_of(places).found
     stored = Counter((one.rows, len(one.place.value.names)) for one in frames(places))
     reported = Counter(
         (int(size[1].replace(",", "")), int(size[2].replace(",", "")))
@@ -73,7 +73,7 @@ def last(path: str) -> str:
 
 @pytest.mark.parametrize("file", READ, ids=name)
 def test_an_honest_file_is_not_said_to_act(file) -> None:
-    found = extras_of([*walk(root_of(file))], None).found
+    found = extras_of([*walk(root_of(file))]).found
     assert not [one for one in found if one.kind == "code"]
 
 

@@ -163,7 +163,6 @@ VECTOR = X.file([1, 2, 3])
         (X.file([1], version=3).replace(b"\0\0\0\3", b"\0\0\0\x63", 1), "has version 99"),
         (b"RDX2\n" + X.file([1]), "a workspace holds no list of objects"),
         (b"RDX2\nQ\n", "does not begin"),
-        (b"RDX1\n1", "before 2001"),
         (b"A\n2\n1\n1\n13\n2\n1\nx\n", "is no number"),
         (X.file(altrep("compact_intseq", X.of([2.0**31 - 1, 1.0, 1.0]))), "--max-bytes"),
         (X.file(altrep("compact_intseq", X.of([2.0, 2.0**31 - 1, 1.0]))), "goes beyond"),

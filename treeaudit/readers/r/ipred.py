@@ -21,14 +21,11 @@ def read(model: RObject, source: Source) -> Forest:
     check_number(len(members), "ipred")
     read_ones = each_tree(members, lambda one: _member(one, source))
     first = read_ones[0].schema
-    if any(
-        (one.schema.names, one.schema.classes) != (first.names, first.classes) for one in read_ones
-    ):
+    if len({(*one.schema.names, one.schema.classes) for one in read_ones}) > 1:
         raise ReadError("its trees differ in columns or classes")
     trees, numeric = tuple(one.trees[0] for one in read_ones), first.classes is None
-    meaning = weakest(
-        [Meaning(counts_are=one.counts_are, reason=one.counts_reason) for one in read_ones]
-    )
+    stated = [Meaning(counts_are=one.counts_are, reason=one.counts_reason) for one in read_ones]
+    meaning = weakest(stated)
     rows = model.get("y")
     drawn = [one.get("bindx") for one in members]
     repeated = any(len(np.unique(one.numbers())) < len(one) for one in drawn)

@@ -127,10 +127,10 @@ def _behind_steps(forest: Forest, place: Place | None) -> Forest:
     )
 
 
-def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
+def extras_of(places: Sequence[Place]) -> Extras:
     """Return what a file gives away beside the trees of all its models."""
     usual, elsewhere = model_places(places)
-    return find_extras(places, usual or elsewhere, forest)
+    return find_extras(places, usual or elsewhere, None)
 
 
 def described(places: Sequence[Place]) -> str:

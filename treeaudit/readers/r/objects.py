@@ -133,7 +133,9 @@ class RObject:
     @property
     def dim(self) -> tuple[int, ...]:
         """The dimensions of a matrix or array; empty for a vector."""
-        return tuple(int(n) if abs(n) < 2**53 else -1 for n in self.attribute("dim").numbers())
+        if "dim" not in self.attributes:
+            return ()
+        return tuple(int(n) if abs(n) < 2**53 else -1 for n in self.attributes["dim"].numbers())
 
     def dimnames(self, side: int) -> list[str]:
         """Return the names of the rows (0) or columns (1) of a matrix; empty if it has none."""

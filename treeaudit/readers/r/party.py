@@ -211,13 +211,13 @@ def _below_in_partykit(at: RObject, columns: _Columns) -> list[tuple[RObject, Ed
     sure = len(chance) == len(kids) and bool(np.any(chance == 1))
     if at.get("surrogates") or not sure:
         columns.unclear.add(feature)
-    ways = _ways(split, len(kids), columns.levels.get(columns.names[feature]))
-    edges = [{**way, "feature": feature, "missing": sure and chance[i] == 1}
-             for i, way in enumerate(ways)]  # fmt: skip
+    edges = _edges(split, len(kids), columns.levels.get(columns.names[feature]))
+    edges = [{**edge, "feature": feature, "missing": sure and chance[i] == 1}
+             for i, edge in enumerate(edges)]  # fmt: skip
     return list(zip(kids.items(), edges, strict=True))
 
 
-def _ways(split: RObject, n_kids: int, levels: list[str] | None) -> list[Edge]:
+def _edges(split: RObject, n_kids: int, levels: list[str] | None) -> list[Edge]:
     """Return the levels or bounds of every child."""
     breaks, stored = split.get("breaks"), split.get("index")
     # R closes intervals on the right unless told.

@@ -10,7 +10,7 @@ from mmap import mmap
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
+from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.source import FEWEST_RECORDS
 from treeaudit.readers.limits import Allowance, Deepest, Limits
 from treeaudit.readers.r.objects import CALLS, NA_INTEGER, VECTORS, RObject
@@ -19,7 +19,6 @@ from treeaudit.readers.r.streams import Ascii, Binary, refuse
 Step = Generator["RObject | Step", RObject, RObject]
 
 _SAVED = re.compile(rb"RD[XAB][23]\n")
-_OLD = re.compile(rb"RD[XAB]1\n|(XDR|ASC|BIN)\n")
 _ASCII = re.compile(rb"A\n\d{1,6}\n\d{1,7}\n\d{1,7}\n")
 _NUMBERS = {10: "logical", 13: "integer", 14: "double", 15: "complex", 24: "raw"}
 _CALLS = {2: "pairlist", 6: "language", 17: "dots"}
@@ -60,7 +59,7 @@ class Stored:
 def is_r(data: bytes | mmap) -> bool:
     """Return whether bytes begin as R's serialisation does."""
     head = bytes(data[:32])
-    if _SAVED.match(head) or _OLD.match(head) or _ASCII.match(head):
+    if _SAVED.match(head) or _ASCII.match(head):
         return True
     # The version, and those of R that wrote it and can read it, in one of two orders.
     few = all(0 in (head[at], head[at + 3]) for at in (2, 6, 10)) if len(head) > 13 else False
@@ -70,10 +69,6 @@ def is_r(data: bytes | mmap) -> bool:
 def read_r(data: bytes | mmap, limits: Limits) -> Stored:
     """Read the R objects of an unpacked file."""
     saved = _SAVED.match(data)
-    if _OLD.match(data):
-        raise UnsupportedModelError(
-            "the file has R's workspace format of before 2001: load it in R and save it again"
-        )
     reader = _Reader(_stream(data, saved.end() if saved else 0), limits.objects(len(data)))
     root = reader.run()
     if left := reader.stream.left():
