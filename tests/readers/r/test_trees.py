@@ -198,6 +198,13 @@ def test_gbm_has_a_third_leaf_which_holds_nobody() -> None:
     assert tree.n_records.tolist() == [6, 4, 2, 0]
     assert (forest.schema.classes, forest.source.parameters["initF"]) == ((0, 1), -1.0)
 
+    # Levels in an order are numbers from 0 on; caret calls the first class 1.
+    vectors[1] = [1.5, 1, 2, 3]
+    model |= {"var.levels": [["low", "mid", "high"]], "obsLevels": ["well", "ill"]}
+    forest = read("gbm", r({**model, "trees": [[r(one) for one in vectors]]}))
+    assert edges(forest.trees[0])[:2] == [(0, 0, [0, 1]), (0, 0, [2])]
+    assert forest.schema.classes == ("ill", "well")
+
 
 def test_c50_is_read_from_its_text() -> None:
     text = """id="See5/C5.0"

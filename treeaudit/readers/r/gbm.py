@@ -20,6 +20,7 @@ from treeaudit.readers.r.fields import (
     Edge,
     below,
     grown,
+    halves,
     schema_of,
 )
 from treeaudit.readers.r.objects import RObject
@@ -35,16 +36,20 @@ def read(model: RObject, source: Source) -> Forest:
     kinds, held = model.part("var.type").whole(len(names)), model.part("var.levels").items()
     if len(held) != len(names):
         raise ReadError("it does not have levels for each column")
-    levels = {name: one.texts() for name, one, kind in zip(names, held, kinds, strict=True) if kind}
+    levels = {
+        name: one.texts() for name, one in zip(names, held, strict=True) if one.kind == "string"
+    }
+    ordered = {name for name, kind in zip(names, kinds, strict=True) if not kind}
     ways = [one.numbers() for one in model.part("c.splits").items()]
     stored = model.part("trees").items()
     check_number(len(stored), "gbm")
-    trees = each_tree(stored, lambda one: _tree(one, names, levels, ways))
+    trees = each_tree(stored, lambda one: _tree(one, names, levels, ordered, ways))
     distribution = model.get("distribution", "name").scalar()
     rows, share = model.get("nTrain").scalar(), model.get("bag.fraction").scalar()
     classes: list[Label] | None = None
     if distribution in _TWO:
-        classes = [0, 1]
+        # To caret the first of two levels is 1.
+        classes = [*reversed(model.get("obsLevels").texts())] or [0, 1]
     elif distribution == "multinomial":
         classes = [*model.get("classes").texts()]
     known = isinstance(rows, float) and isinstance(share, float) and 0 < share <= 1
@@ -72,7 +77,11 @@ def read(model: RObject, source: Source) -> Forest:
 
 
 def _tree(
-    stored: RObject, names: list[str], levels: dict[str, list[str]], ways: list[np.ndarray]
+    stored: RObject,
+    names: list[str],
+    levels: dict[str, list[str]],
+    ordered: set[str],
+    ways: list[np.ndarray],
 ) -> Tree:
     parts = stored.items()
     if len(parts) != 8:
@@ -95,9 +104,12 @@ def _tree(
         if (own := int(asked[at])) < 0:
             return []
         edges: list[Edge]
-        if names[own] in levels:
+        if (name := names[own]) in levels and name in ordered:
+            # Levels are numbers from 0 on.
+            edges = [{"codes": side} for side in halves(len(levels[name]), np.ceil(split[at]))]
+        elif name in levels:
             code = int(split[at])
-            if not 0 <= code < len(ways) or len(ways[code]) > len(levels[names[own]]):
+            if not 0 <= code < len(ways) or len(ways[code]) > len(levels[name]):
                 raise ReadError("the split of a factor is missing")
             edges = [{"codes": np.flatnonzero(ways[code] == way).tolist()} for way in (-1, 1)]
         else:
