@@ -33,6 +33,8 @@ _NUMBERED = (
     "from 0 as they are sorted, or the pickle of the classifier, which names them"
 )
 _NUMBERS = ("LightGBM", "XGBoost", "CatBoost")
+_OF_LEVELS = ("ranger", "randomForest")
+"""R packages whose files may hold numbers in the place of the levels of a factor."""
 
 
 _NOTHING = ("nan", "<NA>", "NaT")
@@ -177,6 +179,7 @@ class Coder:
     hashed: bool = False  # Whether categories are known by hashes
     # Whether the file knows classes by numbers alone, whatever they are called
     numbered: bool = False
+    of_levels: bool = False  # Whether it may know the levels of factors by numbers alone
     blanks: bool = False  # Whether names of indicators have underscores for the blanks in values
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
@@ -230,12 +233,15 @@ class Coder:
             if feature.categories is None:
                 where = f"{origin}, column {feature.name!r}"
                 try:
-                    found = numbers_of(column(place), where, first, missing=True)
+                    step = self._step(feature)
+                    found = numbers_of(column(place), where, first, missing=True, step=step)
                 except DataError as error:
                     raise self._too_many(error) from None
             else:
                 told = names_of(column(place), f"{origin}, column {feature.name!r}")
-                found = category_codes(*told, feature, origin, first, hashed=self.hashed)
+                found = category_codes(
+                    *told, feature, origin, first, hashed=self.hashed, step=self._step(feature)
+                )
             values[:, i] = found
             if plain:
                 self._check_missing(found, feature, first)
@@ -257,11 +263,25 @@ class Coder:
             targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
 
+    def _step(self, feature: Feature) -> str:
+        """Return how R writes a factor whose levels the file does not name; empty for others."""
+        levels, name = feature.categories, f'd["{feature.name}"]'
+        if not self.of_levels or (levels and levels[0] != "level 1"):
+            return ""
+        codes = f'paste("level", data.matrix({name}))' if levels else f"data.matrix({name})"
+        return (
+            "; the file numbers the levels of this factor: in R, with d as in the training, write "
+            f"{name} <- {codes}, so for each such column, and then write.csv"
+        )
+
     def _check_missing(self, found: Float, feature: Feature, first: int) -> None:
         if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
             return
         row = first + int(np.flatnonzero(np.isnan(found))[0])
-        step = "the model does not say where missing values go; fill them in as before training"
+        step = (
+            "the model does not say where missing values go; fill it in, or leave the row out, as "
+            "before training"
+        )
         if feature.made_by:
             step = f"{feature.made_by} filled it in: give the table as this step wrote it"
         raise DataError(f"{self.origin}, row {row + 1}: {feature.name!r} has no value, and {step}")
@@ -358,5 +378,6 @@ def coder_of(
         own=own_classes(forest),
         hashed=forest.source.library == "CatBoost",
         blanks=blanks_in(forest),
+        of_levels=forest.source.library in _OF_LEVELS,
         numbered=forest.source.library in _NUMBERS and known == tuple(map(str, range(len(known)))),
     )
