@@ -205,7 +205,12 @@ def _counts_weightless(forest: Forest) -> bool:
 
 
 def _weights_hint(forest: Forest, train: Records) -> str:
-    """Return how sample weights may explain the misfit; empty if they do not."""
+    """Return how sample weights, or missing values, may explain the misfit; else nothing."""
+    if any("surrogate splits" in one for one in forest.warnings):
+        return (
+            "; where a value is missing, R followed surrogate splits, which treeaudit leaves out: "
+            "scan the model without --train"
+        )
     library = forest.source.library
     if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
         return ""
