@@ -11,7 +11,8 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import KINDS, Extra, Extras, Source
+from treeaudit.model.words import number_of
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     Sides,
@@ -38,6 +39,8 @@ from treeaudit.readers.sklearn.counts import absent, people_per_class
 
 LEAF = "<leaf>"
 _ROUNDING = 1e-6
+_FEWEST = 5
+"""Larger groups that stop at a node are told under a policy that asks for more."""
 
 
 def read(model: RObject, source: Source) -> Forest:
@@ -60,7 +63,8 @@ def read(model: RObject, source: Source) -> Forest:
     left, right = np.where(swapped, right, left), np.where(swapped, left, right)
     # Where none of its surrogates tells, a row follows most people, unless they are as many.
     majority = np.sign(people[right] - people[left])
-    if scalar(optional(model, "control", "usesurrogate")) not in (None, 2.0):
+    use = scalar(optional(model, "control", "usesurrogate"))
+    if use not in (None, 2.0):
         majority[:] = 0
     unseen = {
         i for i, sides in sets.items() if sum(map(len, sides)) < len(levels[names[feature[i]]])
@@ -94,9 +98,14 @@ def read(model: RObject, source: Source) -> Forest:
         counts=None if classes is None else values,
     )
     gaps = frozenset(feature[partly].tolist())
-    guided = whole(part(frame, "nsurrogate"), n) > 0
+    guided = (whole(part(frame, "nsurrogate"), n) > 0) & (use != 0)
+    stopped = np.where(leaf, 0, people - people[left] - people[right])
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
+    numeric = classes is None
+    extras = extras_of((tree,), means=means) if numeric else Extras(looked_for=KINDS)
+    rest = values - values[left] - values[right]
+    sure = np.zeros(n, np.bool_) if numeric else np.count_nonzero(rest > _ROUNDING, axis=1) < 2
     return Forest(
         trees=(tree,),
         schema=schema_of(names, levels, classes, target_of(optional(model, "terms")), gaps),
@@ -105,7 +114,7 @@ def read(model: RObject, source: Source) -> Forest:
         n_records=int(people[0]),
         class_weights=None if np.all(weights == weights[:1]) else (tuple(weights.tolist()),),
         values_are="means" if means else "unknown",
-        extras=extras_of((tree,), means=means) if classes is None else Extras(),
+        extras=extras.beside(_stopped(stopped, sure)),
         warnings=_warnings(model, unclear, leaf, people),
         source=replace(
             source,
@@ -242,6 +251,25 @@ def _values(model: RObject, frame: RObject) -> tuple[Float, list[str] | None, Fl
     return table, classes, np.ones(len(classes)) if same else weights
 
 
+def _stopped(people: Wide, sure: Flag) -> Extras:
+    """Return the groups that stop at a node for lack of a value: they are in no leaf."""
+    few = (people > 0) & ((people < _FEWEST) | sure)
+    larger = (people > 0) & ~few
+
+    def told(some: Flag) -> Extra:
+        n, least = int(people[some].sum()), int(people[some].min())
+        who = number_of(n, "person", "people")
+        says = f"counts give away the labels of {who} without a value, who stop there"
+        says += f", at least {least:,} a node"
+        return Extra(kind="targets", where="inner nodes", n=n, says=says)
+
+    return Extras(
+        found=(told(few),) if few.any() else (),
+        looked_for=KINDS,
+        groups=((int(people[larger].min()), told(larger)),) if larger.any() else (),
+    )
+
+
 def _warnings(
     model: RObject, unclear: list[list[str]], leaf: Flag, people: Wide
 ) -> tuple[str, ...]:
@@ -252,7 +280,7 @@ def _warnings(
     if told := [f"{one} of {listed(names)}" for one, names in both if names]:
         found.append(
             f"{', and '.join(told)} follow surrogate splits, which treeaudit leaves out: they are "
-            "shown to follow most people"
+            "shown as if there were none"
         )
     where = optional(model, "where")
     if where is not None and where.kind == "integer":
