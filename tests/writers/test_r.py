@@ -1,5 +1,6 @@
 """Models written for R: bytes by hand, the way back, and R's own answers."""
 
+import dataclasses
 import shutil
 import subprocess
 
@@ -12,9 +13,10 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.model.tree import CategorySets
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.writers.r.encode import call, encode, named_list, numbers, symbol, texts
+from treeaudit.writers.r.encode import call, encode, matrix, named_list, numbers, symbol, texts
 from treeaudit.writers.r.forests import random_forest, ranger
 from treeaudit.writers.r.rpart import rpart
 
@@ -97,6 +99,36 @@ def test_rows_that_training_left_out_are_told_of(tmp_path) -> None:
     (found,) = ta.load(tmp_path / "m.rds").extras.found
     assert (found.kind, found.where, found.n) == ("extra", "$na.action", 2 * 4 + 2 * 9)
     assert "2 rows that were left out" in found.says
+
+
+def test_people_who_stop_at_a_node_are_told_of_and_left_out(tmp_path) -> None:
+    """A sixth person without an age stops at the root, whose counts give her label away."""
+    made = rpart(stump())
+    frame = made.get("frame")
+    frame.get("n").values[0] = frame.get("wt").values[0] = 6
+    frame.get("yval2").values[:] = matrix(
+        "double", [[2, 2, 4, 1 / 3, 2 / 3, 1], [1, 2, 0, 1, 0, 1 / 3], [2, 0, 3, 0, 1, 0.5]]
+    ).values
+    (tmp_path / "m.rds").write_bytes(encode(made))
+    forest = ta.load(tmp_path / "m.rds")
+    (found,) = forest.extras.found
+    assert (found.kind, found.where, found.n) == ("targets", "inner nodes", 1)
+    clean = rpart(forest).get("frame")
+    assert clean.get("n").values.tolist() == [5, 2, 3]
+    assert clean.get("yval2").values[:9].tolist() == [2, 1, 2, 2, 2, 0, 3, 0, 3]
+
+
+def test_a_level_that_nobody_had_follows_most_people() -> None:
+    tree = dataclasses.replace(
+        stump().trees[0],
+        low=[-np.inf, np.inf, np.inf],
+        high=[np.inf, -np.inf, -np.inf],
+        categories=CategorySets(start=[0, 0, 1, 2], codes=[0, 2]),
+    )
+    sex = ta.Feature(name="sex", categories=("f", "m", "x"))
+    schema = dataclasses.replace(stump().schema, features=(sex,))
+    made = rpart(dataclasses.replace(stump(), trees=(tree,), schema=schema))
+    assert made.get("csplit").values.tolist() == [1, 3, 3]
 
 
 R_ANSWERS = """
