@@ -74,6 +74,11 @@ def verify(forest: Forest, train: Records) -> str:
         # A leaf of nobody stands for one that a repair took out, with who was there.
         there = stated > 0
         wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
+        if len(wrong) and any("surrogate splits" in one for one in forest.warnings):
+            raise MisfitError(
+                f"{train.origin} cannot be verified: where a value is missing, R followed surrogate "
+                "splits, which treeaudit leaves out; scan the model without --train"
+            )
         if len(wrong):
             in_file = int(stated.sum())
             if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):
@@ -205,12 +210,7 @@ def _counts_weightless(forest: Forest) -> bool:
 
 
 def _weights_hint(forest: Forest, train: Records) -> str:
-    """Return how sample weights, or missing values, may explain the misfit; else nothing."""
-    if any("surrogate splits" in one for one in forest.warnings):
-        return (
-            "; where a value is missing, R followed surrogate splits, which treeaudit leaves out: "
-            "scan the model without --train"
-        )
+    """Return how sample weights may explain the misfit; empty if they do not."""
     library = forest.source.library
     if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
         return ""

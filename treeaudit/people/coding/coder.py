@@ -33,8 +33,6 @@ _NUMBERED = (
     "from 0 as they are sorted, or the pickle of the classifier, which names them"
 )
 _NUMBERS = ("LightGBM", "XGBoost", "CatBoost")
-_OF_LEVELS = ("ranger", "randomForest")
-"""R packages whose files may hold numbers in the place of the levels of a factor."""
 
 
 _NOTHING = ("nan", "<NA>", "NaT")
@@ -278,10 +276,7 @@ class Coder:
         if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
             return
         row = first + int(np.flatnonzero(np.isnan(found))[0])
-        step = (
-            "the model does not say where missing values go; fill it in, or leave the row out, as "
-            "before training"
-        )
+        step = "the model does not say where missing values go; fill in or drop, as in training"
         if feature.made_by:
             step = f"{feature.made_by} filled it in: give the table as this step wrote it"
         raise DataError(f"{self.origin}, row {row + 1}: {feature.name!r} has no value, and {step}")
@@ -378,6 +373,6 @@ def coder_of(
         own=own_classes(forest),
         hashed=forest.source.library == "CatBoost",
         blanks=blanks_in(forest),
-        of_levels=forest.source.library in _OF_LEVELS,
+        of_levels=forest.source.library in ("ranger", "randomForest"),
         numbered=forest.source.library in _NUMBERS and known == tuple(map(str, range(len(known)))),
     )
