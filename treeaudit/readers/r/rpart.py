@@ -39,8 +39,6 @@ from treeaudit.readers.sklearn.counts import absent, people_per_class
 
 LEAF = "<leaf>"
 _ROUNDING = 1e-6
-_FEWEST = 5
-"""Larger groups that stop at a node are told under a policy that asks for more."""
 
 
 def read(model: RObject, source: Source) -> Forest:
@@ -102,10 +100,9 @@ def read(model: RObject, source: Source) -> Forest:
     stopped = np.where(leaf, 0, people - people[left] - people[right])
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
-    numeric = classes is None
-    extras = extras_of((tree,), means=means) if numeric else Extras(looked_for=KINDS)
-    rest = values - values[left] - values[right]
-    sure = np.zeros(n, np.bool_) if numeric else np.count_nonzero(rest > _ROUNDING, axis=1) < 2
+    extras = extras_of((tree,), means=means) if classes is None else Extras(looked_for=KINDS)
+    if stopped.any():
+        extras = extras.beside(_stopped(stopped, values - values[left] - values[right]))
     return Forest(
         trees=(tree,),
         schema=schema_of(names, levels, classes, target_of(optional(model, "terms")), gaps),
@@ -114,7 +111,7 @@ def read(model: RObject, source: Source) -> Forest:
         n_records=int(people[0]),
         class_weights=None if np.all(weights == weights[:1]) else (tuple(weights.tolist()),),
         values_are="means" if means else "unknown",
-        extras=extras.beside(_stopped(stopped, sure)),
+        extras=extras,
         warnings=_warnings(model, unclear, leaf, people),
         source=replace(
             source,
@@ -251,23 +248,19 @@ def _values(model: RObject, frame: RObject) -> tuple[Float, list[str] | None, Fl
     return table, classes, np.ones(len(classes)) if same else weights
 
 
-def _stopped(people: Wide, sure: Flag) -> Extras:
+def _stopped(people: Wide, rest: Float) -> Extras:
     """Return the groups that stop at a node for lack of a value: they are in no leaf."""
-    few = (people > 0) & ((people < _FEWEST) | sure)
-    larger = (people > 0) & ~few
-
-    def told(some: Flag) -> Extra:
-        n, least = int(people[some].sum()), int(people[some].min())
-        who = number_of(n, "person", "people")
-        says = f"counts give away the labels of {who} without a value, who stop there"
-        says += f", at least {least:,} a node"
-        return Extra(kind="targets", where="inner nodes", n=n, says=says)
-
-    return Extras(
-        found=(told(few),) if few.any() else (),
-        looked_for=KINDS,
-        groups=((int(people[larger].min()), told(larger)),) if larger.any() else (),
-    )
+    n, some = int(people.sum()), people > 0
+    # A group of one label is as bad as a person alone.
+    mixed = np.count_nonzero(rest > _ROUNDING, axis=1) > 1 if rest.ndim > 1 else some
+    least = int(np.where(mixed, people, 1)[some].min())
+    who = number_of(n, "person", "people")
+    says = f"counts give away the labels of {who} without a value, who stop there"
+    says += f", at least {people[some].min():,} a node"
+    one = Extra(kind="targets", where="inner nodes", n=n, says=says)
+    if least < 5:
+        return Extras(looked_for=KINDS, found=(one,))
+    return Extras(looked_for=KINDS, groups=((least, one),))
 
 
 def _warnings(
