@@ -4,7 +4,7 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.ranger import level_numbers
@@ -87,12 +87,6 @@ def random_forest(forest: Forest) -> RObject:
         whole["call"] = call("randomForest")  # without an argument that says otherwise
     kept = {name: one for name, one in whole.items() if one is not NULL}
     return named_list(kept, **{"class": texts(["randomForest"])})
-
-
-def _level_names(feature: Feature) -> RObject:
-    if feature.categories is None:
-        return numbers("double", [0])
-    return texts(feature.categories)
 
 
 def _pairs(shape: Binary) -> list[int]:
