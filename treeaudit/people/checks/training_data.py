@@ -76,7 +76,7 @@ def verify(forest: Forest, train: Records) -> str:
         wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
         if len(wrong) and any("surrogate splits" in one for one in forest.warnings):
             raise MisfitError(
-                f"{train.origin} cannot be verified: where a value is missing, R followed surrogate "
+                f"{train.origin} cannot be verified: where a value is missing, R used surrogate "
                 "splits, which treeaudit leaves out; scan the model without --train"
             )
         if len(wrong):
