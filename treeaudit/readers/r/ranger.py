@@ -130,7 +130,7 @@ def _classes(forest: RObject) -> tuple[list[Label], dict[float, int]]:
     values, stored = numbers(part(forest, "class.values")).tolist(), optional(forest, "levels")
     labels: list[Label] = []
     if stored is None:
-        labels = [int(one) if one == int(one) else one for one in sorted(values)]
+        labels = [int(one) if one == int(one) else one for one in values]
         place = {float(label): i for i, label in enumerate(labels)}
     else:
         labels = list(texts(stored))
