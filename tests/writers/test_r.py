@@ -89,6 +89,17 @@ def test_a_forest_of_ranger_by_hand() -> None:
     assert [one.values.tolist() for one in shares] == [[], [1, 0], [0, 1]]
 
 
+def test_classes_that_are_numbers_stay_numbers_in_ranger(tmp_path) -> None:
+    """In the order of the file, as columns of shares have no names in R."""
+    schema = dataclasses.replace(stump().schema, classes=(1, 0))
+    made = ranger(dataclasses.replace(stump(), schema=schema, answers="vote"))
+    assert made.get("forest").get("class.values").values.tolist() == [1, 0]
+    assert made.get("forest").get("levels") is None
+    assert made.get("forest").get("split.values").values[0].values.tolist() == [1.5, 1, 0]
+    (tmp_path / "m.rds").write_bytes(encode(made))
+    assert ta.load(tmp_path / "m.rds").schema.classes == (1, 0)
+
+
 def test_rows_that_training_left_out_are_told_of(tmp_path) -> None:
     """What ``na.action`` keeps: the number and the name of each."""
     made = rpart(stump())

@@ -1,5 +1,7 @@
 """Forests of randomForest and ranger for R: no votes, no draws, no labels, no rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
@@ -32,7 +34,7 @@ def random_forest(forest: Forest) -> RObject:
         for place, node in enumerate(order):
             if shape.leaf[node]:
                 status[0, place, t] = -1
-                answer[place, t] = _answer(tree, node, k)
+                answer[place, t] = _answer(tree, node, range(1, k + 1))
                 continue
             status[0, place, t] = 1 if k else -3
             daughters[0, place, t] = at[int(shape.left[node])]
@@ -98,15 +100,15 @@ def _pairs(shape: Binary) -> list[int]:
     return order
 
 
-def _answer(tree: Tree, node: int, k: int) -> float:
-    """Return the class of a leaf, from 1, or its number."""
-    if k == 0:
+def _answer(tree: Tree, node: int, classes: Sequence[float]) -> float:
+    """Return what stands for the class of a leaf, or its number."""
+    if not len(classes):
         return float("nan") if tree.value is None else float(tree.value[node])
     if tree.label is not None:
-        return float(tree.label[node] + 1)
+        return float(classes[tree.label[node]])
     if tree.counts is None:
         raise UnsupportedModelError("a leaf has no class: write the model as .json")
-    return float(tree.counts[node].argmax() + 1)
+    return float(classes[tree.counts[node].argmax()])
 
 
 def _bound(left: list[int]) -> float:
@@ -134,6 +136,8 @@ def ranger(forest: Forest) -> RObject:
         raise UnsupportedModelError("curves of survival are not written for R, nor elsewhere")
     schema, k = forest.schema, len(forest.schema.classes or ())
     shares = bool(k) and forest.answers == "mean"
+    classes = _classes(schema) if k else {}
+    of_classes = classes["class.values"].values if k else ()
     parts: dict[str, list[RObject]] = {"children": [], "variables": [], "values": [], "shares": []}
     for tree in forest.trees:
         shape = binary(tree)
@@ -148,7 +152,7 @@ def ranger(forest: Forest) -> RObject:
         values = [
             _threshold(shape, node, bit_of=1)
             if deep
-            else (0.0 if shares else _answer(tree, node, k))
+            else (0.0 if shares else _answer(tree, node, of_classes))
             for node, deep in zip(order, inner, strict=True)
         ]
         parts["children"].append(RObject("list", sides))
@@ -162,7 +166,7 @@ def ranger(forest: Forest) -> RObject:
         "split.varIDs": RObject("list", parts["variables"]),
         "split.values": RObject("list", parts["values"]),
         "is.ordered": numbers("logical", [one.categories is None for one in schema.features]),
-        **(_classes(schema) if k else {}),
+        **classes,
         **({"terminal.class.counts": RObject("list", parts["shares"])} if shares else {}),
         "independent.variable.names": texts([one.name for one in schema.features]),
         "treetype": texts([kind]),
@@ -184,6 +188,8 @@ def ranger(forest: Forest) -> RObject:
 
 def _classes(schema: Schema) -> dict[str, RObject]:
     classes = schema.classes or ()
+    if not any(isinstance(one, str) for one in classes):
+        return {"class.values": numbers("double", [float(one) for one in classes])}
     return {
         "class.values": numbers("double", np.arange(1, len(classes) + 1)),
         "levels": texts([str(one) for one in classes]),
