@@ -185,5 +185,5 @@ def test_no_other_form_is_named_that_nothing_looks_into(form) -> None:
 
 def test_a_forest_of_r_does_not_tell_which_leaves_are_of_one_person() -> None:
     reason = reason_of(format="r-rds", library="ranger")
-    assert "of a leaf of one person, her number is the value of the leaf" in reason
+    assert reason.startswith("a leaf of one person has her number")
     assert "pickle" not in reason

@@ -84,10 +84,7 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
                 "it stays open; a model of scikit-learn or LightGBM can be asked"
             )
         if source.format.startswith("r-") and list(missing) == ["targets"]:
-            return (
-                f"of a leaf of one person, her number is the value of the leaf, and this "
-                f"{source.estimator} does not tell which those are: it stays open"
-            )
+            return "a leaf of one person has her number, and sizes are not told: it stays open"
         if source.format in _WHOLE:
             return f"nothing looks for {kinds} in this {source.estimator}: it stays open"
         return (
