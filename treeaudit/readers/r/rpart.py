@@ -254,9 +254,7 @@ def _stopped(people: Wide, rest: Float) -> Extras:
     # A group of one label is as bad as a person alone.
     mixed = np.count_nonzero(rest > _ROUNDING, axis=1) > 1 if rest.ndim > 1 else some
     least = int(np.where(mixed, people, 1)[some].min())
-    who = number_of(n, "person", "people")
-    says = f"counts give away the labels of {who} without a value, who stop there"
-    says += f", at least {people[some].min():,} a node"
+    says = f"counts give away the labels of {number_of(n, 'person', 'people')} who have no value"
     one = Extra(kind="targets", where="inner nodes", n=n, says=says)
     if least < 5:
         return Extras(looked_for=KINDS, found=(one,))
