@@ -75,10 +75,8 @@ def verify(forest: Forest, train: Records) -> str:
         there = stated > 0
         wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
         if len(wrong) and any("surrogate splits" in one for one in forest.warnings):
-            raise MisfitError(
-                f"{train.origin} cannot be verified: where a value is missing, R used surrogate "
-                "splits, which treeaudit leaves out; scan the model without --train"
-            )
+            what = "R used surrogate splits, which treeaudit leaves out; scan without --train"
+            raise MisfitError(f"{train.origin} cannot be verified: {what}")
         if len(wrong):
             in_file = int(stated.sum())
             if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):

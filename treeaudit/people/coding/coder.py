@@ -228,18 +228,15 @@ class Coder:
             feature = features[i]
             if value is not None:
                 continue
+            step, where = self._step(feature), f"{origin}, column {feature.name!r}"
             if feature.categories is None:
-                where = f"{origin}, column {feature.name!r}"
                 try:
-                    step = self._step(feature)
                     found = numbers_of(column(place), where, first, missing=True, step=step)
                 except DataError as error:
                     raise self._too_many(error) from None
             else:
-                told = names_of(column(place), f"{origin}, column {feature.name!r}")
-                found = category_codes(
-                    *told, feature, origin, first, hashed=self.hashed, step=self._step(feature)
-                )
+                told, hashed = names_of(column(place), where), self.hashed
+                found = category_codes(*told, feature, origin, first, hashed=hashed, step=step)
             values[:, i] = found
             if plain:
                 self._check_missing(found, feature, first)
@@ -267,10 +264,7 @@ class Coder:
         if not self.of_levels or (levels and levels[0] != "level 1"):
             return ""
         codes = f'paste("level", data.matrix({name}))' if levels else f"data.matrix({name})"
-        return (
-            "; the file numbers the levels of this factor: in R, with d as in the training, write "
-            f"{name} <- {codes}, so for each such column, and then write.csv"
-        )
+        return f"; the file numbers these levels: in R, write {name} <- {codes} before write.csv"
 
     def _check_missing(self, found: Float, feature: Feature, first: int) -> None:
         if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
