@@ -116,7 +116,7 @@ def _classes(forest: RObject) -> tuple[list[Label], dict[float, int]]:
         labels = list(stored.texts())
         place = {float(i + 1): i for i in range(len(labels))}
     else:
-        labels = [int(one) if one == int(one) else one for one in sorted(values)]
+        labels = [int(one) if one == int(one) else one for one in values]
         place = {float(label): i for i, label in enumerate(labels)}
     if any(one not in place for one in values) or len(set(values)) != len(values):
         raise ReadError("a class does not exist")

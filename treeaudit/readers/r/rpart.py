@@ -16,7 +16,8 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Source
+from treeaudit.model.words import number_of
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.links import sums
 from treeaudit.readers.r.fields import (
@@ -56,7 +57,8 @@ def read(model: RObject, source: Source) -> Forest:
     left, right = np.where(swapped, right, left), np.where(swapped, left, right)
     # Where none of its surrogates tells, a row follows most people, unless they are as many.
     majority = np.sign(people[right] - people[left])
-    if model.get("control", "usesurrogate").scalar() not in (None, 2.0):
+    use = model.get("control", "usesurrogate").scalar()
+    if use not in (None, 2.0):
         majority[:] = 0
     unseen = {
         i for i, sides in sets.items() if sum(map(len, sides)) < len(levels[names[feature[i]]])
@@ -90,9 +92,12 @@ def read(model: RObject, source: Source) -> Forest:
         counts=None if classes is None else values,
     )
     gaps = frozenset(feature[partly].tolist())
-    guided = frame.part("nsurrogate").whole(n) > 0
+    guided = (frame.part("nsurrogate").whole(n) > 0) & (use != 0)
+    stopped = np.where(leaf, 0, people - people[left] - people[right])
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
+    rest = values - values[left] - values[right]
+    extras = _stopped(stopped, rest) if stopped.any() else Extras()
     return Forest(
         trees=(tree,),
         schema=schema_of(names, levels, classes, target_of(model.get("terms")), gaps),
@@ -101,6 +106,7 @@ def read(model: RObject, source: Source) -> Forest:
         n_records=int(people[0]),
         class_weights=None if np.all(weights == weights[:1]) else (tuple(weights.tolist()),),
         values_are="means" if means else "unknown",
+        extras=extras,
         warnings=_warnings(model, unclear, leaf, people),
         source=replace(
             source,
@@ -234,6 +240,19 @@ def _values(model: RObject, frame: RObject) -> tuple[Float, list[str] | None, Fl
     return table, classes, np.ones(len(classes)) if same else weights
 
 
+def _stopped(people: Wide, rest: Float) -> Extras:
+    """Return the groups that stop at a node for lack of a value: they are in no leaf."""
+    n, some = int(people.sum()), people > 0
+    # A group of one label is as bad as a person alone.
+    mixed = np.count_nonzero(rest > _ROUNDING, axis=1) > 1 if rest.ndim > 1 else some
+    least = int(np.where(mixed, people, 1)[some].min())
+    says = f"counts give away the labels of {number_of(n, 'person', 'people')} who have no value"
+    one = Extra(kind="targets", where="inner nodes", n=n, says=says)
+    if least < 5:
+        return Extras(looked_for=KINDS, found=(one,))
+    return Extras(looked_for=KINDS, groups=((least, one),))
+
+
 def _warnings(
     model: RObject, unclear: list[list[str]], leaf: Flag, people: Wide
 ) -> tuple[str, ...]:
@@ -244,7 +263,7 @@ def _warnings(
     if told := [f"{one} of {listed(names)}" for one, names in both if names]:
         found.append(
             f"{', and '.join(told)} follow surrogate splits, which treeaudit leaves out: they are "
-            "shown to follow most people"
+            "shown as if there were none"
         )
     where = model.get("where")
     if where.kind == "integer":

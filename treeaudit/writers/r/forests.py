@@ -1,5 +1,7 @@
 """Forests of randomForest and ranger for R: no votes, no draws, no labels, no rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from treeaudit.arrays import Float
@@ -32,7 +34,7 @@ def random_forest(forest: Forest) -> RObject:
         for place, node in enumerate(order):
             if shape.leaf[node]:
                 status[0, place, t] = -1
-                answer[place, t] = _answer(tree, node, k)
+                answer[place, t] = _answer(tree, node, range(1, k + 1))
                 continue
             status[0, place, t] = 1 if k else -3
             daughters[0, place, t] = at[int(shape.left[node])]
@@ -85,15 +87,15 @@ def _pairs(shape: Binary) -> list[int]:
     return order
 
 
-def _answer(tree: Tree, node: int, k: int) -> float:
-    """Return the class of a leaf, from 1, or its number."""
-    if k == 0:
+def _answer(tree: Tree, node: int, classes: Sequence[float]) -> float:
+    """Return what stands for the class of a leaf, or its number."""
+    if not len(classes):
         return float("nan") if tree.value is None else float(tree.value[node])
     if tree.label is not None:
-        return float(tree.label[node] + 1)
+        return float(classes[tree.label[node]])
     if tree.counts is None:
         raise UnsupportedModelError("a leaf has no class: write the model as .json")
-    return float(tree.counts[node].argmax() + 1)
+    return float(classes[tree.counts[node].argmax()])
 
 
 def _bound(left: list[int]) -> float:
@@ -121,6 +123,9 @@ def ranger(forest: Forest) -> RObject:
         raise UnsupportedModelError("curves of survival are not written for R, nor elsewhere")
     schema, k = forest.schema, len(forest.schema.classes or ())
     shares = bool(k) and forest.answers == "mean"
+    # Classes that are numbers stand for themselves.
+    named = any(isinstance(one, str) for one in schema.classes or ())
+    codes = list(map(float, range(1, k + 1) if named else schema.classes or ()))
     each: dict[str, list[object]] = {"children": [], "variables": [], "values": [], "shares": []}
     for tree in forest.trees:
         shape = binary(tree)
@@ -132,7 +137,7 @@ def ranger(forest: Forest) -> RObject:
         # In probability forests a leaf has shares alone; bits are of the categories that go right.
         each["values"].append(
             [
-                (0.0 if shares else _answer(tree, node, k))
+                (0.0 if shares else _answer(tree, node, codes))
                 if shape.leaf[node]
                 else _threshold(shape, node, bit_of=1)
                 for node in order
@@ -142,19 +147,19 @@ def ranger(forest: Forest) -> RObject:
     kind = "Regression" if not k else "Probability estimation" if shares else "Classification"
     levels = [one.categories for one in schema.features]
     # Some models keep the levels of factors; others have numbers alone.
-    named = any(one and one != level_numbers(len(one)) for one in levels)
+    kept = any(one and one != level_numbers(len(one)) for one in levels)
     inside = {
         "num.trees": float(forest.n_trees),
         "child.nodeIDs": each["children"],
         "split.varIDs": each["variables"],
         "split.values": each["values"],
         "is.ordered": np.array([one is None for one in levels], np.bool_),
-        "class.values": np.arange(1.0, k + 1) if k else None,
-        "levels": [str(one) for one in schema.classes or ()] if k else None,
+        "class.values": codes or None,
+        "levels": [str(one) for one in schema.classes or ()] if named else None,
         "terminal.class.counts": each["shares"] if shares else None,
         "independent.variable.names": [one.name for one in schema.features],
         "treetype": kind,
-        "covariate.levels": levels if named else None,
+        "covariate.levels": levels if kept else None,
     }
     drawn = forest.n_records is not None and forest.records_are == "bootstrap"
     whole = {

@@ -1,5 +1,7 @@
 """An rpart tree for R: nodes, counts and names; no labels, no rows, no surrogate splits."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
@@ -8,6 +10,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import show
+from treeaudit.readers.links import sums
 from treeaudit.readers.r.objects import RObject
 from treeaudit.writers.r.binary import Binary, binary
 from treeaudit.writers.r.encode import call, r, symbol
@@ -22,7 +25,7 @@ _CONTROL = {
 
 def rpart(forest: Forest) -> RObject:
     """Return the object of an rpart tree."""
-    (tree,) = forest.trees
+    tree = _of_leaves(forest.trees[0])
     shape, schema = binary(tree), forest.schema
     _check(forest)
     order = shape.preorder()
@@ -50,6 +53,21 @@ def rpart(forest: Forest) -> RObject:
     ylevels = {"ylevels": classes} if classes else {}
     xlevels = {one.name: one.categories for one in schema.features}
     return r(parts, xlevels=xlevels, **ylevels, **{"class": "rpart"})
+
+
+def _of_leaves(tree: Tree) -> Tree:
+    """Count at each node who ends in a leaf below, and nobody who stops for lack of a value."""
+    if tree.n_records is None:
+        return tree
+    leaf, people = tree.is_leaf, tree.n_records.astype(np.float64)
+    below = sums(tree.parent, people * leaf)
+    counts, value, same = tree.counts, tree.value, below == people
+    if counts is not None:
+        counts = np.where(same[:, None], counts, sums(tree.parent, counts * leaf[:, None]))
+    if value is not None:
+        mean = sums(tree.parent, value * people * leaf) / np.maximum(below, 1)
+        value = np.where(same, value, mean)
+    return replace(tree, n_records=below.astype(np.int64), counts=counts, value=value)
 
 
 def _check(forest: Forest) -> None:
@@ -134,10 +152,12 @@ def _splits(
             # To the left goes what is below.
             rows.append([count, -1.0, 0.0, np.nextafter(shape.high[node], np.inf), 0.0])
             continue
-        side = np.full(widest, 2)
+        side, known = np.full(widest, 2), len(feature.categories or ())
+        # R sends other levels to most people too.
+        side[:known] += np.sign(people[shape.right[node]] - people[shape.left[node]])
         side[pair[0]], side[pair[1]] = 1, 3
         sides.append(side)
-        rows.append([count, float(len(feature.categories or ())), 0.0, float(len(sides)), 0.0])
+        rows.append([count, float(known), 0.0, float(len(sides)), 0.0])
     names = [schema.features[shape.feature[node]].name for node in inner]
     table = r(np.array(rows), dimnames=[names, ["count", "ncat", "improve", "index", "adj"]])
     return table, np.array(sides) if sides else None
