@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import treeaudit as ta
 from treeaudit.cli import app
 from treeaudit.readers.r.objects import NA_INTEGER
-from treeaudit.writers.r.encode import encode, named_list, numbers, texts
+from treeaudit.writers.r.encode import encode, r
 from treeaudit.writers.r.rpart import rpart
 
 PAGE = Path(__file__).parents[1] / "docs" / "r.md"
@@ -33,11 +33,10 @@ def _hospital() -> bytes:
     label = np.where(risk > 1.1, "yes", "no")
     tree = DecisionTreeClassifier(min_samples_leaf=7, max_depth=12, random_state=0)
     model = rpart(ta.load(tree.fit(people, label)))
-    factor = {"levels": texts(["no", "yes"]), "class": texts(["factor"])}
-    columns = {name: numbers("double", people[name]) for name in people}
-    columns["readmitted"] = numbers("integer", (label == "yes") + 1, factor)
-    rows = {"row.names": numbers("integer", [NA_INTEGER, -N]), "class": texts(["data.frame"])}
-    model.values.append(named_list(columns, **rows))
+    factor = r((label == "yes") + 1, levels=["no", "yes"], **{"class": "factor"})
+    columns = {name: people[name].to_numpy(float) for name in people} | {"readmitted": factor}
+    rows = {"row.names": [NA_INTEGER, -N], "class": "data.frame"}
+    model.values.append(r(columns, **rows))
     model.attributes["names"].values.append("model")
     return encode(model)
 

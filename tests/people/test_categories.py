@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.model.tree import CategorySets
 from treeaudit.people.records import read_records
 
 
@@ -111,3 +112,51 @@ class TestCategoriesThatAFileOnlyHashes:
             r"can be placed in its leaves; save the model with save_model\(\.\.\., pool=",
         ):
             ta.scan(tmp_path / "model.json", train=table, target="ill")
+
+
+def of_r(categories: tuple[str, ...] | None, missing: list[bool] | None = None) -> ta.Forest:
+    """Return a tree of ranger that sends the first level to the left."""
+    sets = CategorySets(start=[0, 0, 1, 2], codes=[0, 1]) if categories else None
+    ends = (np.inf, -np.inf) if categories else (1, 1)
+    tree = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-np.inf, ends[0] if categories else -np.inf, ends[0]],
+        high=[np.inf, ends[1], ends[1] if categories else np.inf],
+        categories=sets,
+        missing=missing,
+        n_records=[3, 1, 2],
+        counts=[[1, 2], [1, 0], [0, 2]],
+    )
+    schema = ta.Schema(
+        features=(ta.Feature(name="sex", categories=categories),), classes=("no", "yes")
+    )
+    return ta.Forest(
+        trees=(tree,),
+        schema=schema,
+        counts_are="exact",
+        source=ta.Source(library="ranger"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("categories", "line"),
+    [
+        (None, 'd["sex"] <- data.matrix(d["sex"])'),
+        (("level 1", "level 2"), 'd["sex"] <- paste("level", data.matrix(d["sex"]))'),
+    ],
+)
+def test_levels_that_a_file_of_r_numbers_are_written_by_a_line_of_r(categories, line) -> None:
+    table = pd.DataFrame({"sex": ["f", "m", "m"], "label": ["no", "yes", "yes"]})
+    with pytest.raises(ta.DataError) as error:
+        read_records(table, of_r(categories))
+    assert line in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("levels", "follows", "node"), [(("f", "m"), [0, 0, 1], 2), (("NA", "m"), [0, 0, 1], 1)]
+)
+def test_na_is_a_missing_value_unless_it_is_a_category(levels, follows, node) -> None:
+    """As ``write.csv`` of R writes it."""
+    table = pd.DataFrame({"sex": ["NA", "m", "m"], "label": ["no", "yes", "yes"]})
+    assert read_records(table, of_r(levels, follows)).node[:, 0].tolist() == [node, 2, 2]

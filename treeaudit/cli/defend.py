@@ -132,8 +132,8 @@ def defend(
 ) -> None:
     """Repair a model before release, and audit it before and after.
 
-    Writes a working model: .pkl, .joblib or .skops for scikit-learn, .json for
-    the version-free form. With -o FILE.html its audit too. The model given is
+    Writes a working model: .pkl, .joblib or .skops for scikit-learn, .rds for R,
+    .json for the version-free form. With -o FILE.html its audit too. The model given is
     left as it is.
 
     treeaudit defend model.pkl -o safe.pkl

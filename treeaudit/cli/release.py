@@ -27,7 +27,7 @@ def release(
         typer.Option(
             "--output",
             "-o",
-            help="The model: .pkl, .joblib or .skops for scikit-learn, .json for any.",
+            help="The model: .pkl, .joblib or .skops for scikit-learn, .rds for R, .json for any.",
             metavar="FILE",
             rich_help_panel="Output",
             show_default=False,
@@ -49,7 +49,8 @@ def release(
 
     No leaf changes. Whatever no prediction needs is left out:
     notes, seeds, code. The model given is left as it is. A dictionary or a list
-    of models stays one, with each of them written again.
+    of models stays one, with each of them written again; of an R file with
+    several, --select takes one.
 
     treeaudit release model.pkl -o clean.pkl
 

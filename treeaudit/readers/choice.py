@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from shlex import quote
 from typing import TypeVar
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
@@ -48,7 +49,8 @@ def choose(
     if len(found) > 1:
         names = listed_names((name for name, _ in found), shown)
         raise SeveralModelsError(
-            f"the file holds {len(found)} {what} ({names}): choose one with --select NAME",
+            f"the file holds {len(found)} {what} ({names}): choose one with --select NAME, such as "
+            f"--select {quote(clean(plain_name(found[-1][0]))[:60])}",
             names=tuple(name for name, _ in found),
         )
     return found[0][1] if found else None

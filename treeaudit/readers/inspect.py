@@ -26,6 +26,7 @@ from treeaudit.readers.r import model as r
 from treeaudit.readers.r.outline import largest
 from treeaudit.readers.r.outline import outline as outline_of_r
 from treeaudit.readers.r.serialisation import Stored
+from treeaudit.readers.r.walk import Place as PlaceInR
 from treeaudit.readers.r.walk import walk as walk_r
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
@@ -78,9 +79,14 @@ def describe(
     )
     forest: Forest | None = None
     limits = content.within(limits)
+    in_r = r.parse(content, limits) if r.matches(content) else None
+    places = [] if in_r is None else list(walk_r(in_r.root))
     try:
         source = Source(path=str(Path(path)), digest=content.digest, n_bytes=content.n_bytes)
-        forest = read(content, source, select, limits)
+        if in_r is None:
+            forest = read(content, source, select, limits)
+        else:
+            forest = r.model_of(in_r, places, source, select)
         contents = replace(
             contents,
             format=forest.source.format,
@@ -100,8 +106,8 @@ def describe(
         file = skops.parse(content, limits)
         root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
-    if r.matches(content):
-        return _of_r(contents, r.parse(content, limits), forest)
+    if in_r is not None:
+        return _of_r(contents, in_r, places, forest)
     if not is_pickle:
         return contents if forest is None else _of_model(contents, forest)
     try:
@@ -142,15 +148,16 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
     )
 
 
-def _of_r(contents: Contents, stored: Stored, forest: Forest | None) -> Contents:
-    places = list(walk_r(stored.root))
+def _of_r(
+    contents: Contents, stored: Stored, places: list[PlaceInR], forest: Forest | None
+) -> Contents:
     return replace(
         contents,
         format=stored.format,
         versions=(f"R {stored.version}",),
         outline=outline_of_r(stored.root),
         arrays=largest(places, _LARGEST, _WORTH_LISTING),
-        leftovers=r.extras_of(places, forest).found,
+        leftovers=(r.extras_of(places) if forest is None else forest.extras).found,
     )
 
 

@@ -181,4 +181,9 @@ def test_no_other_form_is_named_that_nothing_looks_into(form) -> None:
     library = "CatBoost" if form == "catboost-json" else "XGBoost"
     reason = reason_of(format=form, library=library)
     assert f"nothing looks for single targets in this model of {library}" in reason
+
+
+def test_a_forest_of_r_does_not_tell_which_leaves_are_of_one_person() -> None:
+    reason = reason_of(format="r-rds", library="ranger")
+    assert reason.startswith("a leaf of one person has her number")
     assert "pickle" not in reason

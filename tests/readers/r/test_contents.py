@@ -4,10 +4,9 @@ import pytest
 
 from tests.readers.r.build import NULL, X
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.r.find import models_in
 from treeaudit.readers.r.model import extras_of
 from treeaudit.readers.r.serialisation import read_r
-from treeaudit.readers.r.walk import walk
+from treeaudit.readers.r.walk import model_places, walk
 
 N = 30
 PEOPLE = X.frame({"age": [*range(N)], "ill": [0, 1] * 15})
@@ -16,7 +15,7 @@ MODEL = {"class": X.of(["rpart"])}
 
 def found(data: bytes, *, workspace: bool = False) -> list[tuple[str, str, int, str]]:
     head = b"RDX2\n" if workspace else b""
-    extras = extras_of([*walk(read_r(head + X.file(data), LIMITS).root)], None)
+    extras = extras_of([*walk(read_r(head + X.file(data), LIMITS).root)])
     return [(one.kind, one.where, one.n, one.says) for one in extras.found]
 
 
@@ -51,7 +50,7 @@ def test_a_model_that_a_formula_captured_is_extra_content() -> None:
 )
 def test_models_are_found_in_what_wraps_them(data: bytes, path: str) -> None:
     root = read_r(X.file(data), LIMITS).root
-    assert [one for one, _ in models_in(root)] == [path]
+    assert [one.path for some in model_places([*walk(root)]) for one in some] == [path]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from treeaudit.readers.inspect import describe
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file
 from treeaudit.readers.r.contents import frames
-from treeaudit.readers.r.find import models_in
 from treeaudit.readers.r.model import extras_of, parse
-from treeaudit.readers.r.walk import walk
+from treeaudit.readers.r.walk import model_places, walk
 
 FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", "")) / "r"
 if not os.environ.get("TREEAUDIT_MODELS") or not FOLDER.is_dir():
@@ -43,14 +42,15 @@ def root_of(file: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("file", [one for one in READ if one.get("models")], ids=name)
 def test_models_are_where_r_has_them(file) -> None:
     stated = [one["path"].replace("$raw", "") for one in file["models"]]
-    assert [path for path, _ in models_in(root_of(file))] == stated
+    usual, elsewhere = model_places([*walk(root_of(file))])
+    assert [place.path for place in usual or elsewhere] == stated
 
 
 @pytest.mark.parametrize("file", READ, ids=name)
 def test_every_table_and_every_vector_is_named_with_its_size(file) -> None:
     root = root_of(file)
     places = [*walk(root)]
-    found = extras_of(places, None).found
+    found = extras_of(places).found
     stored = Counter((one.rows, len(one.place.value.names)) for one in frames(places))
     reported = Counter(
         (int(size[1].replace(",", "")), int(size[2].replace(",", "")))
@@ -73,7 +73,7 @@ def last(path: str) -> str:
 
 @pytest.mark.parametrize("file", READ, ids=name)
 def test_an_honest_file_is_not_said_to_act(file) -> None:
-    found = extras_of([*walk(root_of(file))], None).found
+    found = extras_of([*walk(root_of(file))]).found
     assert not [one for one in found if one.kind == "code"]
 
 

@@ -33,8 +33,8 @@ def test_a_table_in_both_orders_of_bytes(order: str, version: int) -> None:
     assert [one.kind for one in table.values] == ["integer", "double", "string"]
     assert table.get("age").values.tolist() == [30, 41]
     assert np.array_equal(table.get("paid").numbers(), [1.5, np.nan], equal_nan=True)
-    assert table.get("name").texts() == ["Ann", None]
-    assert table.get("income") is None
+    assert table.get("name").texts() == ["Ann", ""]
+    assert not table.get("income")
 
 
 def test_ascii() -> None:
@@ -75,7 +75,7 @@ def test_encodings(raw: bytes, mark: int, text: str) -> None:
 
 def test_a_factor_has_texts() -> None:
     factor = read(X.file(X.of([2, 1, -(2**31)], {"levels": X.of(["no", "yes"])})))
-    assert factor.texts() == ["yes", "no", None]
+    assert factor.texts() == ["yes", "no", ""]
 
 
 def test_an_environment_is_one_however_often_it_is_named() -> None:
@@ -107,13 +107,13 @@ def test_many_short_vectors_take_little_room() -> None:
     shares = [X.of([0.25, 0.75])] * 30 + [X.ints(14, 0)] * 30 + [X.of([1.0])]
     found = read(X.file(X.of(shares, {"names": X.of([str(i) for i in range(61)])})))
     assert isinstance(found.values, Short)
-    assert [one.values.tolist() for one in found.values[28:32]] == [[0.25, 0.75]] * 2 + [[], []]
+    assert [found.values[i].values.tolist() for i in range(28, 32)] == [[0.25, 0.75]] * 2 + [[], []]
     assert found.values[-1].values.tolist() == [1.0]
     assert found.get("3").values.tolist() == [0.25, 0.75]
     assert (len(found), found.values.nbytes) == (61, 61 * 8)
     longer = read(X.file(X.of([*shares, X.of([0.5] * 21)])))
     assert isinstance(longer.values, list)
-    assert [len(one) for one in longer.values[-2:]] == [1, 21]
+    assert [len(one) for one in list(longer.values)[-2:]] == [1, 21]
 
 
 def altrep(name: str, state: bytes) -> bytes:
@@ -163,7 +163,6 @@ VECTOR = X.file([1, 2, 3])
         (X.file([1], version=3).replace(b"\0\0\0\3", b"\0\0\0\x63", 1), "has version 99"),
         (b"RDX2\n" + X.file([1]), "a workspace holds no list of objects"),
         (b"RDX2\nQ\n", "does not begin"),
-        (b"RDX1\n1", "before 2001"),
         (b"A\n2\n1\n1\n13\n2\n1\nx\n", "is no number"),
         (X.file(altrep("compact_intseq", X.of([2.0**31 - 1, 1.0, 1.0]))), "--max-bytes"),
         (X.file(altrep("compact_intseq", X.of([2.0, 2.0**31 - 1, 1.0]))), "goes beyond"),

@@ -83,6 +83,8 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
                 f"nothing looks for {kinds} in this model of {source.library}, in whatever form: "
                 "it stays open; a model of scikit-learn or LightGBM can be asked"
             )
+        if source.format.startswith("r-") and list(missing) == ["targets"]:
+            return "a leaf of one person has her number, and sizes are not told: it stays open"
         if source.format in _WHOLE:
             return f"nothing looks for {kinds} in this {source.estimator}: it stays open"
         return (

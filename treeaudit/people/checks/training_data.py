@@ -74,6 +74,9 @@ def verify(forest: Forest, train: Records) -> str:
         # A leaf of nobody stands for one that a repair took out, with who was there.
         there = stated > 0
         wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
+        if len(wrong) and any("surrogate splits" in one for one in forest.warnings):
+            what = "R used surrogate splits, which treeaudit leaves out; scan without --train"
+            raise MisfitError(f"{train.origin} cannot be verified: {what}")
         if len(wrong):
             in_file = int(stated.sum())
             if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):

@@ -177,6 +177,7 @@ class Coder:
     hashed: bool = False  # Whether categories are known by hashes
     # Whether the file knows classes by numbers alone, whatever they are called
     numbered: bool = False
+    of_levels: bool = False  # Whether it may know the levels of factors by numbers alone
     blanks: bool = False  # Whether names of indicators have underscores for the blanks in values
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
@@ -227,15 +228,15 @@ class Coder:
             feature = features[i]
             if value is not None:
                 continue
+            step, where = self._step(feature), f"{origin}, column {feature.name!r}"
             if feature.categories is None:
-                where = f"{origin}, column {feature.name!r}"
                 try:
-                    found = numbers_of(column(place), where, first, missing=True)
+                    found = numbers_of(column(place), where, first, missing=True, step=step)
                 except DataError as error:
                     raise self._too_many(error) from None
             else:
-                told = names_of(column(place), f"{origin}, column {feature.name!r}")
-                found = category_codes(*told, feature, origin, first, hashed=self.hashed)
+                told, hashed = names_of(column(place), where), self.hashed
+                found = category_codes(*told, feature, origin, first, hashed=hashed, step=step)
             values[:, i] = found
             if plain:
                 self._check_missing(found, feature, first)
@@ -257,11 +258,19 @@ class Coder:
             targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
 
+    def _step(self, feature: Feature) -> str:
+        """Return how R writes a factor whose levels the file does not name; empty for others."""
+        levels, name = feature.categories, f'd["{feature.name}"]'
+        if not self.of_levels or (levels and levels[0] != "level 1"):
+            return ""
+        codes = f'paste("level", data.matrix({name}))' if levels else f"data.matrix({name})"
+        return f"; the file numbers these levels: in R, write {name} <- {codes} before write.csv"
+
     def _check_missing(self, found: Float, feature: Feature, first: int) -> None:
         if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
             return
         row = first + int(np.flatnonzero(np.isnan(found))[0])
-        step = "the model does not say where missing values go; fill them in as before training"
+        step = "the model does not say where missing values go; fill in or drop, as in training"
         if feature.made_by:
             step = f"{feature.made_by} filled it in: give the table as this step wrote it"
         raise DataError(f"{self.origin}, row {row + 1}: {feature.name!r} has no value, and {step}")
@@ -358,5 +367,6 @@ def coder_of(
         own=own_classes(forest),
         hashed=forest.source.library == "CatBoost",
         blanks=blanks_in(forest),
+        of_levels=forest.source.library in ("ranger", "randomForest"),
         numbered=forest.source.library in _NUMBERS and known == tuple(map(str, range(len(known)))),
     )

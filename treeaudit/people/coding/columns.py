@@ -274,6 +274,7 @@ def category_codes(
     first: int = 0,
     *,
     hashed: bool = False,
+    step: str = "",
 ) -> Float:
     """Return the code of the category of each row, NaN for none."""
     categories = feature.categories or ()
@@ -289,7 +290,9 @@ def category_codes(
     nothing = float(known.get((feature.fill or "").strip(), np.nan))
     unnamed = hashed and any(map(_HASH.fullmatch, known))
     other = known.get(_OTHER) if hashed and not unnamed else None
-    told = [nothing if name is None else code(name) for name in names]
+    # R and pandas write NA for nothing; hashes do not tell whether it is a category.
+    absent = {None} if hashed else {None, *({"NA"} - known.keys())}
+    told = [nothing if name in absent else code(name) for name in names]
     wanted = [other if at is None else at for at in told]
     lost = np.flatnonzero(np.isin(codes, [i for i, at in enumerate(wanted) if at is None]))
     if len(lost) and unnamed:
@@ -302,7 +305,7 @@ def category_codes(
         name = str(names[codes[lost[0]]])[:SHOWN]
         raise DataError(
             f"{origin}, row {first + int(lost[0]) + 1}: the model does not know {name!r} "
-            f"in {feature.name!r}{near(name, list(known))}"
+            f"in {feature.name!r}{step or near(name, list(known))}"
         )
     found = [np.nan if at is None else at for at in wanted]
     return np.array([*found, nothing], dtype=np.float64)[codes]

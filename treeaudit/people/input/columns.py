@@ -77,7 +77,9 @@ def names_of(column: Column, where: str) -> tuple[Wide, list[str | None]]:
         raise no_single(where) from None
 
 
-def numbers_of(column: Column, where: str, first: int, *, missing: bool = False) -> Float:
+def numbers_of(
+    column: Column, where: str, first: int, *, missing: bool = False, step: str = ""
+) -> Float:
     """Return the number in each row, or name the first row without one."""
     try:
         values, wrong = column.numbers()
@@ -87,7 +89,7 @@ def numbers_of(column: Column, where: str, first: int, *, missing: bool = False)
         row = int(wrong[0])
         raise DataError(
             f"{where}, row {first + row + 1}: {column.text(row)[:SHOWN]!r} is not a number"
-            f"{_comma(column.text(row))}"
+            f"{_comma(column.text(row)) or step}"
         )
     if not np.isfinite(values).all():
         bad = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))

@@ -7,9 +7,8 @@ from importlib.resources import files
 
 from treeaudit.model.source import Extra
 from treeaudit.readers.limits import bare
-from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject, Short
-from treeaudit.readers.r.walk import FORM, Place
+from treeaudit.readers.r.walk import FORM, Place, model_class
 
 _LONG = 200  # Values of a setting; bytes of a note
 _ATTRIBUTES = FORM | frozenset(

@@ -23,12 +23,9 @@ from treeaudit.readers.r.fields import (
     codes_of,
     grown,
     halves,
+    levels_of,
     no_trees,
-    optional,
-    part,
-    scalar,
     schema_of,
-    texts,
 )
 from treeaudit.readers.r.objects import RObject
 
@@ -41,19 +38,18 @@ Line = dict[str, list[list[str]]]
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the trees of a C5.0 object."""
-    lines = "\n".join(texts(optional(model, "tree"))).splitlines()
+    lines = "\n".join(model.get("tree").texts()).splitlines()
     starts = [i for i, line in enumerate(lines) if line.startswith("entries=")]
     if not starts:
         raise no_trees(source.estimator)
-    names, labels = texts(part(model, "predictors")), texts(part(model, "levels"))
-    stored = optional(model, "xlevels")
-    levels = {name: texts(optional(stored, name)) for name in names if optional(stored, name)}
+    names, labels = model.part("predictors").texts(), model.part("levels").texts()
+    levels = levels_of(names, model.get("xlevels"))
     nodes = iter([_parts(line) for line in lines[starts[0] + 1 :] if line])
     entries = _ONE.search(lines[starts[0]])
     n_trees = int(entries[1]) if entries and re.fullmatch("[0-9]{1,6}", entries[1]) else 0
     check_number(n_trees, "C5.0")
     trees = each_tree(range(n_trees), lambda _: _tree(nodes, names, levels, labels))
-    weighed = scalar(optional(model, "caseWeights"))
+    weighed = model.get("caseWeights").scalar()
     people = None
     # Of a boosting the first tree sees all people alike.
     if (first := trees[0].counts) is not None and weighed == 0 and _whole(first):
@@ -120,7 +116,7 @@ def _tree(
             raise ReadError("a node does not have a condition for each child")
         return [(None, {"feature": feature, **one}) for one in edges]
 
-    return grown(None, children)[0].tree(counts=np.array(counts))
+    return replace(grown(None, children)[0], counts=np.array(counts))
 
 
 def _edges(node: Line, levels: list[str] | None) -> list[Edge]:

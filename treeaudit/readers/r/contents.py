@@ -15,9 +15,8 @@ from treeaudit.model.source import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import bare
 from treeaudit.readers.r.beyond import beyond
 from treeaudit.readers.r.code import ACTS, code
-from treeaudit.readers.r.find import model_class
 from treeaudit.readers.r.objects import NUMBERS, RObject
-from treeaudit.readers.r.walk import Place
+from treeaudit.readers.r.walk import Place, model_class
 from treeaudit.readers.residual.extra_content import few
 
 _MANY, _SHOWN = 100, 5
@@ -42,7 +41,14 @@ _ROWS: Mapping[Kind, Mapping[str, str]] = {
     "targets": {"random.node.values.oob": "a label from its leaf"},
 }
 _KINDS = {name: (kind, says) for kind, names in _ROWS.items() for name, says in names.items()}
-_SEEDS = frozenset((".Random.seed", "seed", "yLimits"))
+_SEEDS: Mapping[str, tuple[Kind, str]] = {
+    ".Random.seed": ("seeds", "the state of R's random numbers"),
+    "seed": ("seeds", "the seed of the draws: it repeats who is in which tree"),
+    "yLimits": (
+        "extremes",
+        "the smallest and the largest target, widened by half of their distance",
+    ),
+}
 # Parts of trees: as long as there are nodes, which may be as many as rows by chance.
 _OF_TREES = frozenset("frame splits csplit cptable forest trees node nodes ensemble".split())
 
@@ -155,11 +161,7 @@ def _per_row(place: Place, lengths: set[int], classes: set[str]) -> Extra | None
     kind, says = _KINDS.get(name, ("records", "an entry"))
     if kind == "records" and classes and classes >= set(value.levels) != set():
         kind, says = "labels", "the label"
-    stated = value.attributes.get("dimnames")
-    rows = (
-        stated.values[0] if stated is not None and stated.kind == "list" and len(stated) else None
-    )
-    labels = _labels(value.names if rows is None or rows.kind != "string" else rows.values)
+    labels = _labels(value.dimnames(0) or value.names)
     by = f", {value.dim[1]:,} numbers each" if len(value.dim) == 2 and value.dim[1] > 1 else ""
     where = re.sub(r"\[\[\d+\]\]", "[[*]]", place.path) or "the file itself"
     says = f"{says} for each of {n:,} training rows in order{by}{labels}"
@@ -180,11 +182,9 @@ def _of_trees(places: Sequence[Place]) -> set[int]:
 
 def _rows_of_flat(place: Place) -> int:
     """Return how many rows a table has that gbm keeps as one vector, beside the labels."""
-    model = None if place.above is None else place.above.above
-    labels = None if place.above is None else place.above.value.get("y")
-    if model is None or labels is None or not model.value.is_a("gbm"):
+    if place.above is None or place.above.above is None:
         return 0
-    n = len(labels)
+    n = len(place.above.value.get("y")) if place.above.above.value.is_a("gbm") else 0
     return n if n and place.value.kind == "double" and len(place.value) % n == 0 else 0
 
 
@@ -215,13 +215,8 @@ def _claim(value: RObject, claimed: set[int]) -> None:
 
 def _seeds(place: Place) -> Iterator[Extra]:
     value, above = place.value, place.above
-    call = above is not None and above.value.kind == "language" and above.name == "call"
-    if place.name == ".Random.seed" and value.kind == "integer":
-        says = "the state of R's random numbers"
-        yield Extra(kind="seeds", where=place.path, n=1, says=says)
-    elif call and place.name == "seed" and value.kind in ("integer", "double"):
-        says = "the seed of the draws: it repeats who is in which tree"
-        yield Extra(kind="seeds", where=place.path, n=1, says=says)
-    elif place.name == "yLimits" and value.kind == "double":
-        says = "the smallest and the largest target, widened by half of their distance"
-        yield Extra(kind="extremes", where=place.path, n=len(value), says=says)
+    called = above is not None and above.value.kind == "language" and above.name == "call"
+    if value.kind in ("integer", "double") and (called or place.name != "seed"):
+        kind, says = _SEEDS[place.name]
+        n = 1 if kind == "seeds" else len(value)
+        yield Extra(kind=kind, where=place.path, n=n, says=says)

@@ -1,6 +1,6 @@
-"""What the models of all R packages share: their parts, checked, and how nodes become a tree."""
+"""What the models of all R packages share: columns, sides of splits, and trees of their nodes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,13 +10,11 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.model.source import KINDS, Extras
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import check_number, reading
 from treeaudit.readers.limits import Most, bare
 from treeaudit.readers.links import category_sets, link
 from treeaudit.readers.r.objects import CALLS, RObject
-from treeaudit.readers.residual.targets import single_targets
 
 Sides = tuple[Sequence[int], Sequence[int]]
 """The codes of categories that lead to the left, and to the right."""
@@ -24,110 +22,31 @@ Sides = tuple[Sequence[int], Sequence[int]]
 Edge = dict[str, Any]
 """The way into a node: its ``feature``, and of ``low high codes missing`` what is stated."""
 
+DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
 _Node = TypeVar("_Node")
 _CONTROL = (
     "method minsplit minbucket cp maxdepth mtry ntree min.node.size max.depth splitrule num.trees"
 )
 
 
-def part(of: RObject, *way: str) -> RObject:
-    """Return an element of an element; refuse a model that has none."""
-    found = of
-    for name in way:
-        below = found.get(name)
-        if below is None or below.kind == "null":
-            raise ReadError(f"it has no {'$'.join(way)}")
-        found = below
-    return found
-
-
-def optional(of: RObject | None, *way: str) -> RObject | None:
-    """Return an element of an element, None where there is none."""
-    for name in way:
-        of = None if of is None else of.get(name)
-    return None if of is None or of.kind == "null" else of
-
-
-def items(of: RObject) -> list[RObject]:
-    """Return the elements of a list."""
-    if of.kind != "list":
-        raise ReadError(f"a {of.kind} stands for a list")
-    return list(of.values)
-
-
-def numbers(of: RObject, length: int | None = None) -> Float:
-    """Return a vector of numbers, all of them there."""
-    found = of.numbers()
-    if (length is not None and len(found) != length) or not np.isfinite(found).all():
-        raise ReadError("numbers are missing")
-    return found
-
-
-def whole(of: RObject, length: int | None = None) -> Wide:
-    """Return a vector of whole numbers, all of them there."""
-    found = numbers(of, length)
-    if np.any((found != np.rint(found)) | (np.abs(found) > Most.people)):
-        raise ReadError("a number is not whole")
-    return found.astype(np.int64)
-
-
-def matrix(of: RObject, rows: int | None = None, width: int | None = None) -> Float:
-    """Return a matrix; missing numbers are NaN."""
-    found, dim = of.numbers(), of.dim
-    fits = len(dim) == 2 and min(dim) >= 0 and dim[0] * dim[1] == len(found)
-    if not fits or rows not in (None, dim[0]) or (width is not None and dim[1] < width):
-        raise ReadError("a matrix has the wrong shape")
-    return found.reshape(dim, order="F")
-
-
-def scalar(of: RObject | None) -> float | str | None:
-    """Return a number or text that stands alone, None for anything else."""
-    if of is None or len(of) != 1 or of.attributes.get("levels") is not None:
-        return None
-    if of.kind == "string":
-        text: str | None = of.values[0]
-        return None if text is None else text[:80]
-    found = of.numbers()
-    return float(found[0]) if len(found) == 1 and np.isfinite(found[0]) else None
-
-
-def parameters_of(*where: RObject | None) -> dict[str, float | str]:
+def parameters_of(*where: RObject) -> dict[str, float | str]:
     """Return the settings that are plain values."""
-    found = {name: scalar(optional(one, name)) for one in where for name in _CONTROL.split()}
+    found = {name: one.get(name).scalar() for one in where for name in _CONTROL.split()}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def argument(call: RObject | None, name: str) -> RObject | None:
-    """Return an argument of the call that made a model, by its full name."""
-    return optional(call, name) if call is not None and call.kind in CALLS else None
-
-
-def attribute(of: RObject | None, name: str) -> RObject | None:
-    """Return an attribute, None where there is none."""
-    return None if of is None else of.attributes.get(name)
-
-
-def dimnames(of: RObject | None, side: int) -> list[str]:
-    """Return the names of the rows (0) or columns (1) of a matrix; empty where it has none."""
-    stored = attribute(of, "dimnames")
-    if stored is None or stored.kind != "list" or len(stored) <= side:
-        return []
-    return texts(stored.values[side])
-
-
-def texts(of: RObject | None) -> list[str]:
-    """Return the texts of a vector, empty for NA; no texts of what has none."""
-    return [] if of is None else [one or "" for one in of.texts()]
-
-
-def target_of(terms: RObject | None) -> str:
+def target_of(terms: RObject) -> str:
     """Return the response of a formula where it is a name, else the word ``label``."""
-    variables, place = attribute(terms, "variables"), scalar(attribute(terms, "response"))
-    if variables is None or variables.kind not in CALLS or not isinstance(place, float):
+    variables, at = terms.attribute("variables"), terms.attribute("response").scalar()
+    if variables.kind not in CALLS or not isinstance(at, float) or not 0 < at < len(variables):
         return "label"
-    at = int(place) if 0 < place < len(variables) else 0
-    one = variables.values[at]
-    return str(one.values) if at and one.kind == "symbol" else "label"
+    one = variables.values[int(at)]
+    return str(one.values) if one.kind == "symbol" else "label"
+
+
+def levels_of(names: Sequence[str], stored: RObject) -> dict[str, list[str]]:
+    """Return the levels of the columns that are factors."""
+    return {name: levels for name in names if (levels := stored.get(name).texts())}
 
 
 def schema_of(
@@ -155,13 +74,13 @@ def schema_of(
     )
 
 
-def codes_of(names: Sequence[str], asked: Sequence[str | None]) -> Wide:
+def codes_of(names: Sequence[str], asked: Sequence[str]) -> Wide:
     """Return the columns that are asked about by their names."""
     place = {name: i for i, name in enumerate(names)}
     unknown = next((one for one in asked if one not in place), None)
-    if unknown is not None or None in asked:
-        raise ReadError(f"it tests a column that does not exist ({bare(str(unknown))})")
-    return np.array([place[one] for one in asked if one is not None], dtype=np.int64)
+    if unknown is not None:
+        raise ReadError(f"it tests a column that does not exist ({bare(unknown)})")
+    return np.array([place[one] for one in asked], dtype=np.int64)
 
 
 def halves(size: int, bound: float) -> Sides:
@@ -181,6 +100,27 @@ def bits(size: int, mask: float, *, left: bool) -> Sides:
     told = [code for code in range(size) if number >> code & 1]
     others = [code for code in range(size) if not number >> code & 1]
     return (told, others) if left else (others, told)
+
+
+def sides_of(
+    inner: Flag,
+    feature: Wide,
+    bound: Float,
+    sizes: Mapping[int, int],
+    by_bits: Collection[int],
+    *,
+    left: bool,
+) -> dict[int, Sides]:
+    """Return the codes on both sides of each node that asks about a factor, by `bits` or `halves`.
+
+    ``sizes`` are how many levels factors have.
+    """
+    found = {}
+    for node in np.flatnonzero(inner & np.isin(feature, list(sizes))).tolist():
+        at = int(feature[node])
+        size, value = sizes[at], float(bound[node])
+        found[node] = bits(size, value, left=left) if at in by_bits else halves(size, value)
+    return found
 
 
 def below(bound: Float) -> Float:
@@ -233,57 +173,40 @@ def binary(
     return edges.tree(categories=category_sets(codes) if sets else None, **kept)
 
 
-class Grown:
-    """The nodes of a tree, each before what is below it."""
-
-    def __init__(self) -> None:
-        self.parent: list[int] = []
-        self._edges: list[Edge] = []
-        self._n_codes = 0
-
-    def add(self, parent: int, edge: Edge) -> int:
-        """Write down a node and return its number."""
-        self.parent.append(parent)
-        self._edges.append(edge)
-        self._n_codes += len(edge.get("codes", ()))
-        if self._n_codes > Most.codes or len(self.parent) > Most.objects:
-            raise ModelTooLargeError("a tree has more nodes or categories than treeaudit takes in")
-        return len(self.parent) - 1
-
-    def tree(self, **columns: Any) -> Tree:  # noqa: ANN401  # as `Tree` declares them
-        """Return the tree, with its other columns."""
-        edges, missing = self._edges, [edge.get("missing", False) for edge in self._edges]
-        closed = np.array(["codes" in edge for edge in edges])
-        low = np.array([edge.get("low", -np.inf) for edge in edges])
-        high = np.array([edge.get("high", np.inf) for edge in edges])
-        return Tree(
-            parent=np.array(self.parent, dtype=np.int32),
-            feature=np.array([edge.get("feature", -1) for edge in edges], dtype=np.int32),
-            low=np.where(closed, np.inf, low),
-            high=np.where(closed, -np.inf, high),
-            categories=(
-                category_sets([edge.get("codes", ()) for edge in edges]) if self._n_codes else None
-            ),
-            missing=np.array(missing) if any(missing) else None,
-            **columns,
-        )
-
-
 def grown(
     root: _Node, below: Callable[[_Node], Sequence[tuple[_Node, Edge]]]
-) -> tuple[Grown, list[_Node]]:
-    """Return the nodes from the root down, and what each was read from.
+) -> tuple[Tree, list[_Node]]:
+    """Return a tree, each node before what is below it, and what each was read from.
 
     ``below`` returns the children of a node, with the way into each.
     """
-    nodes, order = Grown(), list[_Node]()
+    parent, edges, order = list[int](), list[Edge](), list[_Node]()
+    n_codes = 0
     todo: list[tuple[_Node, int, Edge]] = [(root, -1, {})]
     while todo:
-        at, parent, edge = todo.pop()
-        me = nodes.add(parent, edge)
+        at, above, edge = todo.pop()
+        parent.append(above)
+        edges.append(edge)
         order.append(at)
-        todo += [(child, me, way) for child, way in below(at)][::-1]
-    return nodes, order
+        n_codes += len(edge.get("codes", ()))
+        if n_codes > Most.codes or len(parent) > Most.objects:
+            raise ModelTooLargeError("a tree has more nodes or categories than treeaudit takes in")
+        todo += [(child, len(parent) - 1, way) for child, way in below(at)][::-1]
+    closed = np.array(["codes" in edge for edge in edges])
+    missing = np.array([edge.get("missing", False) for edge in edges])
+    low, high = (
+        np.where(closed, -end, [edge.get(side, end) for edge in edges])
+        for side, end in (("low", -np.inf), ("high", np.inf))
+    )
+    tree = Tree(
+        parent=np.array(parent, dtype=np.int32),
+        feature=np.array([edge.get("feature", -1) for edge in edges], dtype=np.int32),
+        low=low,
+        high=high,
+        categories=category_sets([edge.get("codes", ()) for edge in edges]) if n_codes else None,
+        missing=missing if missing.any() else None,
+    )
+    return tree, order
 
 
 def each_of(n_trees: int, build: Callable[[int], Tree]) -> LazyTrees:
@@ -298,11 +221,6 @@ def each_of(n_trees: int, build: Callable[[int], Tree]) -> LazyTrees:
     for _ in trees:
         pass
     return trees
-
-
-def extras_of(trees: Sequence[Tree], *, means: bool) -> Extras:
-    """Return the numbers of single people that the leaves of a regression give away."""
-    return Extras(looked_for=KINDS).beside(single_targets(trees, means=means))
 
 
 def no_trees(what: str) -> UnsupportedModelError:

@@ -21,14 +21,7 @@ from treeaudit.readers.r.fields import (
     below,
     grown,
     halves,
-    items,
-    numbers,
-    optional,
-    part,
-    scalar,
     schema_of,
-    texts,
-    whole,
 )
 from treeaudit.readers.r.objects import RObject
 
@@ -39,36 +32,36 @@ _ADDED_UP = ("bernoulli", "gaussian", "laplace", "tdist", "quantile")
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the trees of a gbm object."""
-    names = texts(part(model, "var.names"))
-    kinds, held = whole(part(model, "var.type"), len(names)), items(part(model, "var.levels"))
+    names = model.part("var.names").texts()
+    kinds, held = model.part("var.type").whole(len(names)), model.part("var.levels").items()
     if len(held) != len(names):
         raise ReadError("it does not have levels for each column")
     levels = {
-        name: texts(one) for name, one in zip(names, held, strict=True) if one.kind == "string"
+        name: one.texts() for name, one in zip(names, held, strict=True) if one.kind == "string"
     }
     ordered = {name for name, kind in zip(names, kinds, strict=True) if not kind}
-    ways = [one.numbers() for one in items(part(model, "c.splits"))]
-    stored = items(part(model, "trees"))
+    ways = [one.numbers() for one in model.part("c.splits").items()]
+    stored = model.part("trees").items()
     check_number(len(stored), "gbm")
     trees = each_tree(stored, lambda one: _tree(one, names, levels, ordered, ways))
-    distribution = scalar(optional(model, "distribution", "name"))
-    rows, share = scalar(optional(model, "nTrain")), scalar(optional(model, "bag.fraction"))
+    distribution = model.get("distribution", "name").scalar()
+    rows, share = model.get("nTrain").scalar(), model.get("bag.fraction").scalar()
     classes: list[Label] | None = None
     if distribution in _TWO:
         # To caret the first of two levels is 1.
-        classes = [*reversed(texts(optional(model, "obsLevels")))] or [0, 1]
+        classes = [*reversed(model.get("obsLevels").texts())] or [0, 1]
     elif distribution == "multinomial":
-        classes = [*texts(optional(model, "classes"))]
+        classes = [*model.get("classes").texts()]
     known = isinstance(rows, float) and isinstance(share, float) and 0 < share <= 1
     drawn = int(float(share or 0) * float(rows or 0)) if known else -1
     people = all(one.n_records is not None and one.n_records[0] == drawn for one in trees)
     if not people:
         trees = [replace(one, n_records=None) for one in trees]
-    start = scalar(part(model, "initF")) if distribution in _ADDED_UP else None
+    start = model.part("initF").scalar() if distribution in _ADDED_UP else None
     settings = {"distribution": distribution, "initF": start, "bag.fraction": share}
     return Forest(
         trees=tuple(trees),
-        schema=schema_of(names, levels, classes, str(scalar(optional(model, "response.name")))),
+        schema=schema_of(names, levels, classes, str(model.get("response.name").scalar())),
         counts_are="absent",
         counts_reason="boosted trees predict a number each: the file holds no counts of classes",
         answers="sum",
@@ -90,13 +83,13 @@ def _tree(
     ordered: set[str],
     ways: list[np.ndarray],
 ) -> Tree:
-    parts = items(stored)
+    parts = stored.items()
     if len(parts) != 8:
         raise ReadError("it does not have eight vectors")
-    asked = whole(parts[0])
+    asked = parts[0].whole()
     n = len(asked)
-    split, weight, value = (numbers(parts[i], n) for i in (1, 6, 7))
-    sides = [whole(parts[i], n) for i in (2, 3, 4)]
+    split, weight, value = (parts[i].complete(n) for i in (1, 6, 7))
+    sides = [parts[i].whole(n) for i in (2, 3, 4)]
     if np.any((asked < -1) | (asked >= len(names))):
         raise ReadError("it tests a column that does not exist")
     for side in sides:
@@ -126,7 +119,7 @@ def _tree(
         stated = (int(side[at]) for side in sides)
         return [(one, {"feature": own, **edge}) for one, edge in zip(stated, edges, strict=True)]
 
-    nodes, order = grown(0, children)
+    tree, order = grown(0, children)
     if len(order) != n:
         raise ReadError("it has nodes that do not hang on its root")
     told = bool(np.all((weight == np.rint(weight)) & (weight >= 0)))
@@ -136,6 +129,5 @@ def _tree(
     gone = weight[inner] - weight[no] - weight[yes]
     told = told and bool(np.all((gone == weight[missing]) | (gone == 0)))
     weight[missing] = gone
-    return nodes.tree(
-        n_records=weight[order].astype(np.int64) if told else None, value=value[order]
-    )
+    people = weight[order].astype(np.int64) if told else None
+    return replace(tree, n_records=people, value=value[order])

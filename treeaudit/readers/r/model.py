@@ -7,42 +7,60 @@ from dataclasses import replace
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import KINDS, Extras, Source
-from treeaudit.readers.boosters import reading
+from treeaudit.readers.boosters import reading, with_labels
 from treeaudit.readers.choice import choose
-from treeaudit.readers.limits import Limits, bare
+from treeaudit.readers.lightgbm import model as lightgbm
+from treeaudit.readers.lightgbm.text import parse as parse_text
+from treeaudit.readers.limits import LIMITS, Limits, bare
 from treeaudit.readers.open import Content
-from treeaudit.readers.r import (
-    boosters,
-    c50,
-    gbm,
-    ipred,
-    party,
-    partykit,
-    random_forest,
-    ranger,
-    rpart,
-    tree,
-)
+from treeaudit.readers.r import c50, gbm, ipred, party, random_forest, ranger, rpart
 from treeaudit.readers.r.contents import find_extras
-from treeaudit.readers.r.fields import optional
-from treeaudit.readers.r.find import model_class, model_places
+from treeaudit.readers.r.fields import no_trees
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.serialisation import Stored, is_r, read_r
-from treeaudit.readers.r.walk import Place, walk
+from treeaudit.readers.r.walk import Place, model_class, model_places, walk
+from treeaudit.readers.residual.targets import single_targets
+from treeaudit.readers.xgboost import model as xgboost
+
+
+def _read_xgboost(model: RObject, source: Source) -> Forest:
+    """Return the model of an xgb.Booster."""
+    found = model.parts["state"] if model.kind == "altrep" else model.get("raw")
+    if found.kind != "raw":
+        raise no_trees(source.estimator)
+    forest = xgboost.from_blob(memoryview(found.values.tobytes()), source, LIMITS)
+    names, features = model.get("feature_names").texts(), forest.schema.features
+    if not forest.schema.named and len(names) == len(features):
+        renamed = (replace(one, name=name) for one, name in zip(features, names, strict=True))
+        forest = replace(forest, schema=replace(forest.schema, features=tuple(renamed), named=True))
+    labels = model.attribute("metadata").get("y_levels").texts()
+    if labels and len(labels) == len(forest.schema.classes or ()):
+        forest = with_labels(forest, tuple(labels))
+    return replace(forest, source=replace(forest.source, format=source.format))
+
+
+def _read_lightgbm(model: RObject, source: Source) -> Forest:
+    """Return the model of an lgb.Booster."""
+    found = model.get("raw")
+    if found.kind not in ("raw", "string"):
+        raise no_trees(source.estimator)
+    data = found.values.tobytes() if found.kind == "raw" else "".join(found.texts()).encode()
+    return lightgbm.to_forest(parse_text(data), source)
+
 
 MODELS: Mapping[str, Callable[[RObject, Source], Forest]] = {
     "rpart": rpart.read,
     "randomForest": random_forest.read,
     "ranger": ranger.read,
     "gbm": gbm.read,
-    "tree": tree.read,
+    "tree": rpart.read_tree,
     "C5.0": c50.read,
-    "xgb.Booster": boosters.read_xgboost,
-    "lgb.Booster": boosters.read_lightgbm,
-    "party": partykit.read,
-    "cforest": partykit.read_forest,
-    "BinaryTree": party.read,
-    "RandomForest": party.read_forest,
+    "xgb.Booster": _read_xgboost,
+    "lgb.Booster": _read_lightgbm,
+    "party": party.read_party,
+    "cforest": party.read_cforest,
+    "BinaryTree": party.read_binary_tree,
+    "RandomForest": party.read_random_forest,
     "classbagg": ipred.read,
     "regbagg": ipred.read,
     "survbagg": ipred.read,
@@ -58,7 +76,11 @@ def matches(content: Content) -> bool:
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in an R file; see `treeaudit.readers.Reader`."""
     stored = parse(content, limits)
-    places = list(walk(stored.root))
+    return model_of(stored, list(walk(stored.root)), source, select)
+
+
+def model_of(stored: Stored, places: list[Place], source: Source, select: str | None) -> Forest:
+    """Return the model among the objects of a file."""
     usual, elsewhere = model_places(places)
     models = [(place.path, place) for place in [*usual, *elsewhere]]
     # What functions captured is a copy most often: it is audited if it is asked for.
@@ -69,8 +91,6 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     name, path = model_class(found.value) or "", found.path
     source = replace(source, format=stored.format, inside=path, estimator=name)
     try:
-        if name not in MODELS:
-            raise UnsupportedModelError(f"treeaudit does not read R models of class {name}")
         with reading(f"the {name} object is damaged"):
             forest = MODELS[name](found.value, source)
     except UnsupportedModelError as error:
@@ -78,6 +98,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     others = {one: one or "the file itself" for one, _ in audited if one != path}
     forest = _behind_steps(forest, found.above)
     own = forest.extras if forest.extras.looked_for else Extras(looked_for=KINDS)
+    if forest.schema.classes is None and forest.answers != "sum":
+        own = own.beside(single_targets(forest.trees, means=forest.values_are == "means"))
     extras = own.beside(find_extras(places, usual or elsewhere, forest))
     return replace(forest, others=others, extras=extras)
 
@@ -88,9 +110,8 @@ def _behind_steps(forest: Forest, place: Place | None) -> Forest:
     factors: list[str] = []
     while place is not None:
         ways = {"preProcess": ["preProcess"], "recipe": ["pre", "actions", "recipe"]}
-        steps += [name for name, way in ways.items() if optional(place.value, *way) is not None]
-        levels = optional(place.value, "xlevels")
-        factors += [] if levels is None else levels.names
+        steps += [name for name, way in ways.items() if place.value.get(*way)]
+        factors += place.value.get("xlevels").names
         place = place.above
     made = tuple(
         replace(one, made_by="model.matrix")
@@ -106,10 +127,10 @@ def _behind_steps(forest: Forest, place: Place | None) -> Forest:
     )
 
 
-def extras_of(places: Sequence[Place], forest: Forest | None) -> Extras:
+def extras_of(places: Sequence[Place]) -> Extras:
     """Return what a file gives away beside the trees of all its models."""
     usual, elsewhere = model_places(places)
-    return find_extras(places, usual or elsewhere, forest)
+    return find_extras(places, usual or elsewhere, None)
 
 
 def described(places: Sequence[Place]) -> str:

@@ -11,63 +11,49 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, RecordsAre
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.fields import (
-    argument,
     binary,
-    bits,
-    dimnames,
     each_of,
-    extras_of,
-    halves,
     no_trees,
-    numbers,
-    optional,
     parameters_of,
-    part,
     schema_of,
+    sides_of,
     target_of,
-    texts,
-    whole,
 )
 from treeaudit.readers.r.objects import RObject
 
-_ABSENT = "the file keeps no counts of the leaves"
+_COLUMNS = ("bestvar", "xbestsplit", "nodestatus", "nodepred")
 
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the forest of a randomForest object."""
-    forest = optional(model, "forest")
-    if forest is None:
+    forest = model.get("forest")
+    if not forest:
         raise no_trees(source.estimator)
-    n_nodes = whole(part(forest, "ndbigtree"))
-    stored = optional(forest, "treemap")
-    labels = None if stored is None else texts(part(model, "classes"))
-    shape = part(forest, "bestvar").dim or (int(n_nodes.max(initial=0)), len(n_nodes))
+    n_nodes = forest.part("ndbigtree").whole()
+    stored = forest.get("treemap")
+    labels = model.part("classes").texts() if stored else None
+    shape = forest.part("bestvar").dim or (int(n_nodes.max(initial=0)), len(n_nodes))
     if len(shape) != 2 or shape[1] != len(n_nodes) or np.any((n_nodes < 1) | (n_nodes > shape[0])):
         raise ReadError("its trees do not have the nodes that it states")
     size = shape[0] * shape[1]
-    columns = {
-        name: part(forest, name).numbers()
-        for name in ("bestvar", "xbestsplit", "nodestatus", "nodepred")
-    }
-    if stored is None:
-        left, right = (
-            part(forest, "leftDaughter").numbers(),
-            part(forest, "rightDaughter").numbers(),
-        )
-    else:
+    columns = {name: forest.part(name).numbers() for name in _COLUMNS}
+    if stored:
         both = stored.numbers()
         if len(both) != 2 * size:
             raise ReadError("a matrix has the wrong shape")
         left, right = both.reshape((shape[1], 2, shape[0])).transpose(1, 0, 2)
+    else:
+        left, right = (forest.part(f"{side}Daughter").numbers() for side in ("left", "right"))
     columns |= {"left": left, "right": right}
     if any(each.size != size for each in columns.values()):
         raise ReadError("a matrix has the wrong shape")
     table = {name: each.reshape((shape[1], shape[0])) for name, each in columns.items()}
     names, levels, n_levels = _columns(model, forest)
-    factors = [i for i, name in enumerate(names) if name in levels]
+    factors = {i: len(levels[name]) for i, name in enumerate(names) if name in levels}
+    by_bits = {i for i in factors if n_levels[i] > 1}
 
     def build(i: int) -> Tree:
         own = {name: each[i, : n_nodes[i]] for name, each in table.items()}
@@ -75,13 +61,7 @@ def read(model: RObject, source: Source) -> Forest:
             raise ReadError("numbers are missing")
         inner = own["nodestatus"] != -1
         feature, split = own["bestvar"].astype(np.int64) - 1, own["xbestsplit"]
-        sets = {
-            node: bits(n_levels[at], split[node], left=True)
-            if n_levels[at] > 1
-            else halves(len(levels[names[at]]), split[node])
-            for node in np.flatnonzero(inner & np.isin(feature, factors)).tolist()
-            for at in (int(feature[node]),)
-        }
+        sets = sides_of(inner, feature, split, factors, by_bits, left=True)
         answer = own["nodepred"]
         if labels is not None and np.any((answer[~inner] < 1) | (answer[~inner] > len(labels))):
             raise ReadError("a leaf has a class that does not exist")
@@ -99,19 +79,17 @@ def read(model: RObject, source: Source) -> Forest:
 
     trees = each_of(len(n_nodes), build)
     # Numbers of levels are split by a bound: so R knows them again.
-    ordered = [names[i] for i in factors if n_levels[i] == 1]
-    cutoff = optional(forest, "cutoff")
-    uneven = cutoff is not None and np.ptp(numbers(cutoff)) > 1e-9
-    rows = optional(model, "y")
+    ordered = [names[i] for i in factors if i not in by_bits]
+    uneven = np.ptp(forest.get("cutoff").complete() if forest.get("cutoff") else 0) > 1e-9
+    rows = model.get("y")
     return Forest(
         trees=trees,
-        schema=schema_of(names, levels, labels, target_of(optional(model, "terms"))),
+        schema=schema_of(names, levels, labels, target_of(model.get("terms"))),
         counts_are="absent" if labels is None else "label-only",
-        counts_reason=_ABSENT,
+        counts_reason="the file keeps no counts of the leaves",
         answers="mean" if labels is None else "vote",
         records_are=_records(model),
-        n_records=None if rows is None or not len(rows) else len(rows),
-        extras=extras_of(trees, means=False) if labels is None else Extras(),
+        n_records=len(rows) or None,
         warnings=("votes are weighed by cutoff, which treeaudit leaves out",) if uneven else (),
         source=replace(
             source,
@@ -123,18 +101,18 @@ def read(model: RObject, source: Source) -> Forest:
 
 def _records(model: RObject) -> RecordsAre:
     """Return how rows were drawn: with replacement, as many as there are, unless told."""
-    call = optional(model, "call")
-    told = any(argument(call, name) is not None for name in ("replace", "sampsize", "strata"))
-    return "unknown" if call is None or told else "bootstrap"
+    call = model.get("call")
+    told = any(call.get(name) for name in ("replace", "sampsize", "strata"))
+    return "bootstrap" if call and not told else "unknown"
 
 
 def _columns(model: RObject, forest: RObject) -> tuple[list[str], dict[str, list[str]], list[int]]:
     """Return the columns, the levels of factors, and how many of each a split is a set of."""
-    stored, n_levels = optional(forest, "xlevels"), part(forest, "ncat")
-    names = n_levels.names or ([] if stored is None else stored.names)
-    names = names or dimnames(optional(model, "importance"), 0)
-    sizes = whole(n_levels, len(names)).tolist()
-    held = [] if stored is None else [texts(each) for each in stored.values]
+    stored, n_levels = forest.get("xlevels"), forest.part("ncat")
+    names = n_levels.names or stored.names
+    names = names or model.get("importance").dimnames(0)
+    sizes = n_levels.whole(len(names)).tolist()
+    held = [each.texts() for each in stored.items()] if stored else []
     levels = {name: one for name, one in zip(names, held, strict=False) if one}
     if any(size > 1 and len(levels.get(name, ())) != size
            for name, size in zip(names, sizes, strict=True)):  # fmt: skip

@@ -14,25 +14,16 @@ from treeaudit.arrays import Flag, Float
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
-from treeaudit.model.source import Extras, Source
+from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most, listed
 from treeaudit.readers.r.fields import (
     binary,
-    bits,
     each_of,
-    extras_of,
-    halves,
-    items,
     no_trees,
-    numbers,
-    optional,
     parameters_of,
-    part,
-    scalar,
     schema_of,
-    texts,
-    whole,
+    sides_of,
 )
 from treeaudit.readers.r.objects import RObject
 
@@ -45,43 +36,36 @@ _REASONS = {
 
 def read(model: RObject, source: Source) -> Forest:
     """Return the forest of a ranger object."""
-    forest = optional(model, "forest")
-    if forest is None:
+    forest = model.get("forest")
+    if not forest:
         raise no_trees(source.estimator)
-    kind = scalar(optional(forest, "treetype"))
-    children = items(part(forest, "child.nodeIDs"))
-    asked, split = items(part(forest, "split.varIDs")), items(part(forest, "split.values"))
-    shares = items(part(forest, "terminal.class.counts")) if kind == _SHARES else children
+    kind = forest.get("treetype").scalar()
+    children = forest.part("child.nodeIDs").items()
+    asked, split = forest.part("split.varIDs").items(), forest.part("split.values").items()
+    shares = forest.part("terminal.class.counts").items() if kind == _SHARES else children
     if not len(children) == len(asked) == len(split) == len(shares):
         raise ReadError("its lists of trees differ in length")
     labels, place = _classes(forest) if kind in (_VOTE, _SHARES) else (None, {})
-    names = texts(part(forest, "independent.variable.names"))
+    names = forest.part("independent.variable.names").texts()
     levels = _levels(forest, names)
-    told = optional(forest, "is.ordered")
-    by_set = {i for i, one in enumerate([] if told is None else numbers(told)) if not one}
+    by_set = np.flatnonzero(forest.get("is.ordered").numbers() == 0).tolist()
     # The file need not keep the levels of columns split by sets: those that bits name are counted.
     nameless = sorted(i for i in by_set if i < len(names) and names[i] not in levels)
     for i in nameless:
         each = zip(asked, split, children, strict=True)
         most = max((_highest(*one, i) for one in each), default=0)
         levels[names[i]] = list(level_numbers(most + 1))
-    factors = [i for i, name in enumerate(names) if name in levels]
+    factors = {i: len(levels[name]) for i, name in enumerate(names) if name in levels}
 
     def build(i: int) -> Tree:
-        sides = items(children[i])
+        sides = children[i].items()
         if len(sides) != 2:
             raise ReadError("it is no list of two children")
-        left = whole(sides[0])
+        left = sides[0].whole()
         n = len(left)
-        right, feature, value = whole(sides[1], n), whole(asked[i], n), numbers(split[i], n)
+        right, feature, value = sides[1].whole(n), asked[i].whole(n), split[i].complete(n)
         inner = (left != 0) | (right != 0)
-        sets = {
-            node: bits(len(levels[names[at]]), value[node], left=False)
-            if at in by_set
-            else halves(len(levels[names[at]]), value[node])
-            for node in np.flatnonzero(inner & np.isin(feature, factors)).tolist()
-            for at in (int(feature[node]),)
-        }
+        sets = sides_of(inner, feature, value, factors, by_set, left=False)
         label = counts = None
         if labels is not None and kind == _VOTE:
             found = [place.get(float(one), -1) for one in value[~inner]]
@@ -90,7 +74,7 @@ def read(model: RObject, source: Source) -> Forest:
             label = np.zeros(n, dtype=np.int64)
             label[~inner] = found
         elif labels is not None:
-            counts = _shares(items(shares[i]), inner, list(place.values()), len(labels))
+            counts = _shares(shares[i].items(), inner, list(place.values()), len(labels))
         return binary(
             inner=inner,
             left=left,
@@ -105,17 +89,16 @@ def read(model: RObject, source: Source) -> Forest:
         )
 
     trees = each_of(len(children), build)
-    rows, drawn = scalar(optional(model, "num.samples")), optional(model, "replace")
-    target = scalar(optional(model, "dependent.variable.name"))
+    rows, drawn = model.get("num.samples").scalar(), model.get("replace").scalar()
+    target = model.get("dependent.variable.name").scalar()
     return Forest(
         trees=trees,
         schema=schema_of(names, levels, labels, target if isinstance(target, str) else "label"),
         counts_are=("label-only" if kind == _VOTE else "weighted" if kind == _SHARES else "absent"),
         counts_reason=_REASONS.get(str(kind), "the file keeps no counts of the leaves"),
         answers="vote" if kind == _VOTE else "mean" if kind in (_SHARES, _NUMBER) else "unknown",
-        records_are="bootstrap" if drawn is not None and scalar(drawn) == 1 else "unknown",
+        records_are="bootstrap" if drawn == 1 else "unknown",
         n_records=int(rows) if isinstance(rows, float) and 0 < rows < 2**53 else None,
-        extras=extras_of(trees, means=False) if labels is None else Extras(),
         warnings=(
             (f"the levels of {listed(names[i] for i in nameless)} are not in the file: numbered",)
             if nameless
@@ -127,14 +110,14 @@ def read(model: RObject, source: Source) -> Forest:
 
 def _classes(forest: RObject) -> tuple[list[Label], dict[float, int]]:
     """Return the classes, and the place of each by the number that stands for it in the trees."""
-    values, stored = numbers(part(forest, "class.values")).tolist(), optional(forest, "levels")
+    values, stored = forest.part("class.values").complete().tolist(), forest.get("levels")
     labels: list[Label] = []
-    if stored is None:
-        labels = [int(one) if one == int(one) else one for one in sorted(values)]
-        place = {float(label): i for i, label in enumerate(labels)}
-    else:
-        labels = list(texts(stored))
+    if stored:
+        labels = list(stored.texts())
         place = {float(i + 1): i for i in range(len(labels))}
+    else:
+        labels = [int(one) if one == int(one) else one for one in values]
+        place = {float(label): i for i, label in enumerate(labels)}
     if any(one not in place for one in values) or len(set(values)) != len(values):
         raise ReadError("a class does not exist")
     # In the order of the columns of shares; a level that nobody had has none.
@@ -143,8 +126,8 @@ def _classes(forest: RObject) -> tuple[list[Label], dict[float, int]]:
 
 
 def _levels(forest: RObject, names: Sequence[str]) -> dict[str, list[str]]:
-    stored = optional(forest, "covariate.levels")
-    held = [] if stored is None else [texts(one) for one in items(stored)]
+    stored = forest.get("covariate.levels")
+    held = [one.texts() for one in stored.items()] if stored else []
     return {name: one for name, one in zip(names, held, strict=False) if one}
 
 
@@ -155,7 +138,7 @@ def level_numbers(n: int) -> tuple[str, ...]:
 
 def _highest(asked: RObject, split: RObject, children: RObject, feature: int) -> int:
     """Return the highest level that a set of a column names."""
-    left, own = items(children)[0].numbers(), asked.numbers() == feature
+    left, own = children.items()[0].numbers(), asked.numbers() == feature
     if not len(split) == len(own) == len(left):
         raise ReadError("its vectors of nodes differ in length")
     most = float(split.numbers()[own & (left != 0)].max(initial=0))

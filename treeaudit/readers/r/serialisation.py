@@ -4,21 +4,21 @@ The numbers are those of R's ``serialize.c``. A step is a generator that yields 
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 
-from treeaudit.errors import ModelTooLargeError, UnsupportedModelError
+import numpy as np
+
+from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.source import FEWEST_RECORDS
 from treeaudit.readers.limits import Allowance, Deepest, Limits
-from treeaudit.readers.r.altrep import expanded
-from treeaudit.readers.r.objects import CALLS, RObject
+from treeaudit.readers.r.objects import CALLS, NA_INTEGER, VECTORS, RObject
 from treeaudit.readers.r.streams import Ascii, Binary, refuse
 
 Step = Generator["RObject | Step", RObject, RObject]
 
 _SAVED = re.compile(rb"RD[XAB][23]\n")
-_OLD = re.compile(rb"RD[XAB]1\n|(XDR|ASC|BIN)\n")
 _ASCII = re.compile(rb"A\n\d{1,6}\n\d{1,7}\n\d{1,7}\n")
 _NUMBERS = {10: "logical", 13: "integer", 14: "double", 15: "complex", 24: "raw"}
 _CALLS = {2: "pairlist", 6: "language", 17: "dots"}
@@ -36,6 +36,7 @@ _NAMED = {247: "persistent", 248: "package", 249: "namespace"}
 _PARTS = {
     3: ("closure", ("environment", "formals", "body")),
     5: ("promise", ("environment", "value", "expression")),
+    22: ("pointer", ("protected", "tag")),
 }
 _HAS_ATTRIBUTES, _HAS_TAG, _ACTIVE = 1 << 9, 1 << 10, 1 << 27
 _BYTES, _LATIN1, _UTF8 = 1 << 13, 1 << 14, 1 << 15
@@ -43,6 +44,7 @@ _BYTES, _LATIN1, _UTF8 = 1 << 13, 1 << 14, 1 << 15
 _RECORD, _ARRAY, _ENTRY, _KEYED = 144, 128, 16, 112
 _CODE_PAGES = re.compile(r"(iso|latin|cp|windows|koi8|euc|gb|big5|shift)[\w-]{1,12}", re.IGNORECASE)
 _MOST_NAME = 1 << 16
+_NUMBER_AS_TEXT = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +59,7 @@ class Stored:
 def is_r(data: bytes | mmap) -> bool:
     """Return whether bytes begin as R's serialisation does."""
     head = bytes(data[:32])
-    if _SAVED.match(head) or _OLD.match(head) or _ASCII.match(head):
+    if _SAVED.match(head) or _ASCII.match(head):
         return True
     # The version, and those of R that wrote it and can read it, in one of two orders.
     few = all(0 in (head[at], head[at + 3]) for at in (2, 6, 10)) if len(head) > 13 else False
@@ -67,10 +69,6 @@ def is_r(data: bytes | mmap) -> bool:
 def read_r(data: bytes | mmap, limits: Limits) -> Stored:
     """Read the R objects of an unpacked file."""
     saved = _SAVED.match(data)
-    if _OLD.match(data):
-        raise UnsupportedModelError(
-            "the file has R's workspace format of before 2001: load it in R and save it again"
-        )
     reader = _Reader(_stream(data, saved.end() if saved else 0), limits.objects(len(data)))
     root = reader.run()
     if left := reader.stream.left():
@@ -153,7 +151,9 @@ class _Reader:
             case 2 | 6 | 17:
                 return self._cells(_CALLS[code], flags)
             case 3 | 5:
-                return self._parts(*_PARTS[code], flags)
+                kind, names = _PARTS[code]
+                names = names if flags & _HAS_TAG else names[1:]
+                return self._parts(self._with_attributes(RObject(kind), flags), names)
             case 4:
                 return self._environment()
             case 19 | 20:
@@ -162,7 +162,9 @@ class _Reader:
                 self._length("bytecode")
                 return self._with_attributes(self._code({}), flags)
             case 22:
-                return self._with_attributes(self._pointer(), flags)
+                kind, names = _PARTS[code]
+                self._refs.append(made := RObject(kind))
+                return self._with_attributes(self._parts(made, names), flags)
             case 238:
                 return self._altrep()
         made = self._leaf(code, flags)
@@ -290,15 +292,17 @@ class _Reader:
         made.attributes, made.active = attributes, tuple(active)
         return made
 
-    def _parts(self, kind: str, names: tuple[str, str, str], flags: int) -> Step:
-        made = yield self._with_attributes(RObject(kind), flags)
-        first = (yield self._item()) if flags & _HAS_TAG else self._single[254]
-        second = yield self._item()
-        made.parts = dict(zip(names, (first, second, (yield self._item())), strict=True))
-        return made
+    def _parts(self, made: RObject | Step, names: Sequence[str]) -> Step:
+        one = made if isinstance(made, RObject) else (yield made)
+        parts = {}
+        for name in names:
+            parts[name] = yield self._item()
+        one.parts = parts
+        return one
 
     def _environment(self) -> Step:
-        made = RObject("environment", {}, locked=self.stream.integer() != 0)
+        self.stream.integer()  # Whether it is locked
+        made = RObject("environment", {})
         self._refs.append(made)
         made.parts = {"enclosure": (yield self._item())}
         frame = yield self._item()
@@ -310,16 +314,9 @@ class _Reader:
         made.active = tuple(name for one in chains for name in one.active)
         return made
 
-    def _pointer(self) -> Step:
-        made = RObject("pointer")
-        self._refs.append(made)
-        protected = yield self._item()
-        made.parts = {"protected": protected, "tag": (yield self._item())}
-        return made
-
     def _altrep(self) -> Step:
         info = yield self._item()
-        made = expanded(info, (yield self._item()), self.room)
+        made = _expanded(info, (yield self._item()), self.room)
         return (yield self._with_attributes(made, _HAS_ATTRIBUTES))
 
     def _code(self, repeated: dict[int, RObject]) -> Step:
@@ -356,3 +353,37 @@ class _Reader:
         for _ in range(2):
             made.values.append((yield self._constant(self.stream.integer(), repeated)))
         return made
+
+
+def _expanded(info: RObject, state: RObject, room: Allowance) -> RObject:
+    """Return a vector that is stored in a shorter way (ALTREP); of an unknown class, its state."""
+    parts = info.values[:2] if info.kind in CALLS else []
+    names = [one.values for one in parts if one.kind == "symbol"]
+    name = names[0] if names else ""
+    inner = state.values[0] if state.kind in CALLS | {"list"} and state.values else None
+    if name in ("compact_intseq", "compact_realseq") and state.kind == "double":
+        return _sequence(state, room, whole=name == "compact_intseq")
+    if name.startswith("wrap_") and inner is not None and inner.kind in VECTORS:
+        return RObject(inner.kind, inner.values, inner.attributes)
+    if name == "deferred_string" and inner is not None and inner.kind in ("integer", "double"):
+        room.take(len(inner) * _NUMBER_AS_TEXT)
+        numbers = inner.values.tolist()
+        texts = [None if n == NA_INTEGER or n != n else f"{n:.15g}" for n in numbers]
+        return RObject("string", texts)
+    return RObject("altrep", names, parts={"state": state})
+
+
+def _sequence(state: RObject, room: Allowance, *, whole: bool) -> RObject:
+    """Return a sequence of which a file says length, first and step."""
+    if len(state) != 3 or not np.all(np.abs(state.values) < 2**52):
+        refuse("a sequence has no length, first and step")
+    n, first, step = state.values.tolist()
+    if n < 0 or not n.is_integer():
+        refuse(f"a sequence of {n:g} elements")
+    room.take(int(n) * 8)
+    made = first + step * np.arange(int(n), dtype=np.float64)
+    if not whole:
+        return RObject("double", made)
+    if np.any(np.abs(made[[0, -1]] if len(made) else made) >= 2**31):
+        refuse("a sequence of whole numbers goes beyond 2,147,483,647")
+    return RObject("integer", made.astype(np.int32))

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from treeaudit.errors import ModelTooLargeError
@@ -15,6 +15,13 @@ _HOLD = CALLS | {"list", "expression", "bytecode"}
 _LONGEST_PATH, _LONGEST_NAME = 200, 80
 # What says how the values of an object are arranged, and holds nothing else.
 FORM = frozenset("names class levels dim tsp".split())
+MODEL_CLASSES = frozenset(
+    (
+        "rpart randomForest ranger party cforest gbm C5.0 tree xgb.Booster lgb.Booster "
+        "BinaryTree RandomForest classbagg regbagg survbagg"
+    ).split()
+)
+"""Classes of models with trees. What wraps one (caret, parsnip, workflows, mlr3) is looked into."""
 _AS_PARTS = {
     "enclosure": "parent.env(",
     "environment": "environment(",
@@ -96,3 +103,26 @@ def children(place: Place) -> Iterator[Place]:
 def _quoted(name: str) -> str:
     name = clean(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
     return name if _SYNTACTIC.fullmatch(name) else f"`{name}`"
+
+
+def model_class(value: RObject) -> str | None:
+    """Return the class by which an object is a tree model."""
+    return next((name for name in value.classes if name in MODEL_CLASSES), None)
+
+
+def model_places(places: Sequence[Place]) -> tuple[list[Place], list[Place]]:
+    """Return the models that elements and slots lead to, and those in what functions captured.
+
+    The members of a model are parts of it.
+    """
+    usual: list[Place] = []
+    elsewhere: list[Place] = []
+    members: set[int] = set()
+    for place in places:
+        above = place.above
+        if above is not None and id(above.value) in members and place.plain == above.plain:
+            members.add(id(place.value))
+        elif model_class(place.value) is not None:
+            members.add(id(place.value))
+            (usual if place.plain else elsewhere).append(place)
+    return usual, elsewhere

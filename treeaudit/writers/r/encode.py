@@ -4,12 +4,11 @@
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.readers.r.objects import RObject
+from treeaudit.readers.r.objects import NULL, RObject
 
 _HEAD = b"X\n" + struct.pack(">iii", 2, 0x00020300, 0x00020300)
 _NUMBERS = {"logical": (10, ">i4"), "integer": (13, ">i4"), "double": (14, ">f8")}
@@ -18,33 +17,34 @@ _SINGLE = {"null": 254, "global": 253}
 _HAS_CLASS, _HAS_ATTRIBUTES, _HAS_TAG = 1 << 8, 1 << 9, 1 << 10
 _UTF8, _ASCII = 1 << 15, 1 << 18
 
-NULL = RObject("null")
+_KINDS = {"b": "logical", "i": "integer", "u": "integer", "f": "double"}
 
 
-def numbers(
-    kind: str, values: npt.ArrayLike, attributes: Mapping[str, RObject] | None = None
-) -> RObject:
-    """Return a vector of logicals, integers or doubles."""
-    return RObject(kind, np.asarray(values), attributes or {})
+def r(value: object, **attributes: object) -> RObject:
+    """Return what a value is in R.
 
-
-def texts(values: Sequence[str], attributes: Mapping[str, RObject] | None = None) -> RObject:
-    """Return a vector of texts."""
-    return RObject("string", list(values), attributes or {})
-
-
-def named_list(parts: Mapping[str, RObject], **attributes: RObject) -> RObject:
-    """Return a list with names."""
-    return RObject("list", list(parts.values()), {"names": texts(list(parts)), **attributes})
-
-
-def matrix(kind: str, values: npt.ArrayLike, *dimnames: RObject) -> RObject:
-    """Return an array, its first dimension changing fastest."""
-    array = np.asarray(values)
-    attributes = {"dim": numbers("integer", array.shape)}
-    if dimnames:
-        attributes["dimnames"] = RObject("list", list(dimnames))
-    return numbers(kind, array.ravel(order="F"), attributes)
+    A dict is a list with names, without those that are None; a list is a vector of texts or
+    numbers if it holds nothing else.
+    """
+    more = {name: r(one) for name, one in attributes.items()}
+    match value:
+        case RObject():
+            return value
+        case None:
+            return NULL
+        case dict():
+            parts = {name: r(one) for name, one in value.items() if one is not None}
+            return RObject("list", list(parts.values()), {"names": r(list(parts)), **more})
+        case np.ndarray() if value.dtype.kind in _KINDS:
+            dim = {"dim": r(np.array(value.shape))} if value.ndim > 1 else {}
+            return RObject(_KINDS[value.dtype.kind], value.ravel(order="F"), dim | more)
+        case list() | tuple() if all(isinstance(one, str) for one in value):
+            return RObject("string", list(value), more)
+        case list() | tuple() if not all(isinstance(one, int | float) for one in value):
+            return RObject("list", [r(one) for one in value], more)
+        case str():
+            return r([value], **attributes)
+    return r(np.atleast_1d(np.asarray(value)), **attributes)
 
 
 def symbol(name: str) -> RObject:

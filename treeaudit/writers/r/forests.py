@@ -1,15 +1,17 @@
 """Forests of randomForest and ranger for R: no votes, no draws, no labels, no rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.r.objects import RObject
 from treeaudit.readers.r.ranger import level_numbers
 from treeaudit.writers.r.binary import Binary, binary
-from treeaudit.writers.r.encode import NULL, call, matrix, named_list, numbers, texts
+from treeaudit.writers.r.encode import call, r
 
 _MOST_CATEGORIES = 53
 """Categories that go left are the bits of a double."""
@@ -21,7 +23,7 @@ def random_forest(forest: Forest) -> RObject:
     schema, k = forest.schema, len(forest.schema.classes or ())
     shapes = [binary(tree) for tree in forest.trees]
     n_trees, sizes = len(shapes), [len(one.left) for one in shapes]
-    most, p = max(sizes), len(schema.features)
+    most = max(sizes)
     told = forest.source.parameters.get("ordered", ())
     ordered = {i for i, one in enumerate(schema.features) if one.name in told}
     daughters, status, variable = np.zeros((3, 2, most, n_trees), dtype=np.int64)
@@ -32,7 +34,7 @@ def random_forest(forest: Forest) -> RObject:
         for place, node in enumerate(order):
             if shape.leaf[node]:
                 status[0, place, t] = -1
-                answer[place, t] = _answer(tree, node, k)
+                answer[place, t] = _answer(tree, node, range(1, k + 1))
                 continue
             status[0, place, t] = 1 if k else -3
             daughters[0, place, t] = at[int(shape.left[node])]
@@ -45,54 +47,35 @@ def random_forest(forest: Forest) -> RObject:
         1 if one.categories is None or i in ordered else len(one.categories)
         for i, one in enumerate(schema.features)
     ]
-    names = texts([one.name for one in schema.features])
+    names = [one.name for one in schema.features]
     parts = {
-        "ndbigtree": numbers("integer", sizes),
-        "nodestatus": matrix("integer", status[0]),
-        "bestvar": matrix("integer", variable[0]),
-    }
-    if k:
-        parts["treemap"] = matrix("integer", daughters.transpose(1, 0, 2))
-        parts["nodepred"] = matrix("integer", answer)
-        parts["cutoff"] = numbers("double", np.full(k, 1 / k))
-        parts["pid"] = numbers("double", np.ones(k))
-        parts["maxcat"] = numbers("integer", [max(levels)])
-    else:
-        parts["leftDaughter"] = matrix("integer", daughters[0])
-        parts["rightDaughter"] = matrix("integer", daughters[1])
-        parts["nodepred"] = matrix("double", answer)
-    parts |= {
-        "xbestsplit": matrix("double", split),
-        "ncat": numbers("integer", levels, {"names": names}),
-        "nrnodes": numbers("integer", [most]),
-        "ntree": numbers("double", [n_trees]),
-        "nclass": numbers("integer", [k or 1]),
-        "xlevels": named_list(
-            {
-                one.name: numbers("double", [0])
-                if one.categories is None
-                else texts(one.categories)
-                for one in schema.features
-            }
-        ),
+        "ndbigtree": np.array(sizes),
+        "nodestatus": status[0],
+        "bestvar": variable[0],
+        "treemap": daughters.transpose(1, 0, 2) if k else None,
+        "leftDaughter": None if k else daughters[0],
+        "rightDaughter": None if k else daughters[1],
+        "nodepred": answer.astype(np.int64) if k else answer,
+        "cutoff": np.full(k, 1 / k) if k else None,
+        "pid": np.ones(k) if k else None,
+        "maxcat": max(levels) if k else None,
+        "xbestsplit": split,
+        "ncat": r(levels, names=names),
+        "nrnodes": most,
+        "ntree": float(n_trees),
+        "nclass": k or 1,
+        "xlevels": {one.name: one.categories or 0.0 for one in schema.features},
     }
     whole = {
-        "type": texts(["classification" if k else "regression"]),
-        "classes": texts([str(one) for one in schema.classes or ()]) if k else NULL,
-        "importance": matrix("double", np.zeros((p, 1)), names, texts(["MeanDecrease"])),
-        "ntree": numbers("double", [n_trees]),
-        "forest": named_list(parts),
+        "type": "classification" if k else "regression",
+        "classes": [str(one) for one in schema.classes or ()] if k else None,
+        "importance": r(np.zeros((len(names), 1)), dimnames=[names, ["MeanDecrease"]]),
+        "ntree": float(n_trees),
+        "forest": parts,
+        # Without an argument that says otherwise
+        "call": call("randomForest") if forest.records_are == "bootstrap" else None,
     }
-    if forest.records_are == "bootstrap":
-        whole["call"] = call("randomForest")  # without an argument that says otherwise
-    kept = {name: one for name, one in whole.items() if one is not NULL}
-    return named_list(kept, **{"class": texts(["randomForest"])})
-
-
-def _level_names(feature: Feature) -> RObject:
-    if feature.categories is None:
-        return numbers("double", [0])
-    return texts(feature.categories)
+    return r(whole, **{"class": "randomForest"})
 
 
 def _pairs(shape: Binary) -> list[int]:
@@ -104,15 +87,15 @@ def _pairs(shape: Binary) -> list[int]:
     return order
 
 
-def _answer(tree: Tree, node: int, k: int) -> float:
-    """Return the class of a leaf, from 1, or its number."""
-    if k == 0:
+def _answer(tree: Tree, node: int, classes: Sequence[float]) -> float:
+    """Return what stands for the class of a leaf, or its number."""
+    if not len(classes):
         return float("nan") if tree.value is None else float(tree.value[node])
     if tree.label is not None:
-        return float(tree.label[node] + 1)
+        return float(classes[tree.label[node]])
     if tree.counts is None:
         raise UnsupportedModelError("a leaf has no class: write the model as .json")
-    return float(tree.counts[node].argmax() + 1)
+    return float(classes[tree.counts[node].argmax()])
 
 
 def _bound(left: list[int]) -> float:
@@ -140,74 +123,61 @@ def ranger(forest: Forest) -> RObject:
         raise UnsupportedModelError("curves of survival are not written for R, nor elsewhere")
     schema, k = forest.schema, len(forest.schema.classes or ())
     shares = bool(k) and forest.answers == "mean"
-    parts: dict[str, list[RObject]] = {"children": [], "variables": [], "values": [], "shares": []}
+    # Classes that are numbers stand for themselves.
+    named = any(isinstance(one, str) for one in schema.classes or ())
+    codes = list(map(float, range(1, k + 1) if named else schema.classes or ()))
+    each: dict[str, list[object]] = {"children": [], "variables": [], "values": [], "shares": []}
     for tree in forest.trees:
         shape = binary(tree)
         order = _pairs(shape)
-        at = {node: place for place, node in enumerate(order)}
-        inner = [not leaf for leaf in shape.leaf[order]]
-        sides = [
-            numbers("double", [at[int(side[node])] if side[node] >= 0 else 0 for node in order])
-            for side in (shape.left, shape.right)
-        ]
-        # Bits are of the categories that go right.
-        values = [
-            _threshold(shape, node, bit_of=1)
-            if deep
-            else (0.0 if shares else _answer(tree, node, k))
-            for node, deep in zip(order, inner, strict=True)
-        ]
-        parts["children"].append(RObject("list", sides))
-        parts["variables"].append(numbers("double", np.maximum(shape.feature[order], 0)))
-        parts["values"].append(numbers("double", values))
-        parts["shares"].append(RObject("list", [_shares(tree, shape, node) for node in order]))
+        at = {node: float(place) for place, node in enumerate(order)}
+        sides = (shape.left[order].tolist(), shape.right[order].tolist())
+        each["children"].append([[at.get(node, 0.0) for node in side] for side in sides])
+        each["variables"].append(np.maximum(shape.feature[order], 0.0))
+        # In probability forests a leaf has shares alone; bits are of the categories that go right.
+        each["values"].append(
+            [
+                (0.0 if shares else _answer(tree, node, codes))
+                if shape.leaf[node]
+                else _threshold(shape, node, bit_of=1)
+                for node in order
+            ]
+        )
+        each["shares"].append([_shares(tree, shape, node) for node in order])
     kind = "Regression" if not k else "Probability estimation" if shares else "Classification"
-    object_of = {
-        "num.trees": numbers("double", [forest.n_trees]),
-        "child.nodeIDs": RObject("list", parts["children"]),
-        "split.varIDs": RObject("list", parts["variables"]),
-        "split.values": RObject("list", parts["values"]),
-        "is.ordered": numbers("logical", [one.categories is None for one in schema.features]),
-        **(_classes(schema) if k else {}),
-        **({"terminal.class.counts": RObject("list", parts["shares"])} if shares else {}),
-        "independent.variable.names": texts([one.name for one in schema.features]),
-        "treetype": texts([kind]),
-        **_levels(schema),
-    }
-    inside = named_list(object_of, **{"class": texts(["ranger.forest"])})
-    whole = {
-        "num.trees": numbers("double", [forest.n_trees]),
-        "num.independent.variables": numbers("double", [len(schema.features)]),
-        "treetype": texts([kind]),
-        "importance.mode": texts(["none"]),
-        "forest": inside,
-    }
-    if forest.n_records is not None and forest.records_are == "bootstrap":
-        whole["num.samples"] = numbers("integer", [forest.n_records])
-        whole["replace"] = numbers("logical", [True])
-    return named_list(whole, **{"class": texts(["ranger"])})
-
-
-def _classes(schema: Schema) -> dict[str, RObject]:
-    classes = schema.classes or ()
-    return {
-        "class.values": numbers("double", np.arange(1, len(classes) + 1)),
-        "levels": texts([str(one) for one in classes]),
-    }
-
-
-def _levels(schema: Schema) -> dict[str, RObject]:
-    """Return the levels of factors, of models that keep them; others have numbers alone."""
     levels = [one.categories for one in schema.features]
-    if not any(each is not None and each != level_numbers(len(each)) for each in levels):
-        return {}
-    kept = (NULL if each is None else texts(each) for each in levels)
-    return {"covariate.levels": RObject("list", list(kept))}
+    # Some models keep the levels of factors; others have numbers alone.
+    kept = any(one and one != level_numbers(len(one)) for one in levels)
+    inside = {
+        "num.trees": float(forest.n_trees),
+        "child.nodeIDs": each["children"],
+        "split.varIDs": each["variables"],
+        "split.values": each["values"],
+        "is.ordered": np.array([one is None for one in levels], np.bool_),
+        "class.values": codes or None,
+        "levels": [str(one) for one in schema.classes or ()] if named else None,
+        "terminal.class.counts": each["shares"] if shares else None,
+        "independent.variable.names": [one.name for one in schema.features],
+        "treetype": kind,
+        "covariate.levels": levels if kept else None,
+    }
+    drawn = forest.n_records is not None and forest.records_are == "bootstrap"
+    whole = {
+        "num.trees": float(forest.n_trees),
+        "num.independent.variables": float(len(schema.features)),
+        "treetype": kind,
+        "importance.mode": "none",
+        "forest": r(inside, **{"class": "ranger.forest"}),
+        "num.samples": forest.n_records if drawn else None,
+        "replace": True if drawn else None,
+    }
+    return r(whole, **{"class": "ranger"})
 
 
-def _shares(tree: Tree, shape: Binary, node: int) -> RObject:
+def _shares(tree: Tree, shape: Binary, node: int) -> Float:
     if not shape.leaf[node] or tree.counts is None:
-        return numbers("double", np.zeros(0))
+        return np.zeros(0)
     counts, total = tree.counts[node], tree.counts[node].sum()
     # What are shares already would be off by rounding each time that the file is written.
-    return numbers("double", counts if abs(total - 1) < _ROUNDING else counts / total)
+    shares: Float = counts if abs(total - 1) < _ROUNDING else counts / total
+    return shares

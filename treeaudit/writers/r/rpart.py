@@ -1,5 +1,7 @@
 """An rpart tree for R: nodes, counts and names; no labels, no rows, no surrogate splits."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
@@ -8,9 +10,10 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import show
+from treeaudit.readers.links import sums
 from treeaudit.readers.r.objects import RObject
 from treeaudit.writers.r.binary import Binary, binary
-from treeaudit.writers.r.encode import NULL, call, matrix, named_list, numbers, symbol, texts
+from treeaudit.writers.r.encode import call, r, symbol
 
 _DEEPEST = 30
 """Nodes are numbered by 32 bits: those below node i are 2 i and 2 i + 1."""
@@ -22,7 +25,7 @@ _CONTROL = {
 
 def rpart(forest: Forest) -> RObject:
     """Return the object of an rpart tree."""
-    (tree,) = forest.trees
+    tree = _of_leaves(forest.trees[0])
     shape, schema = binary(tree), forest.schema
     _check(forest)
     order = shape.preorder()
@@ -34,27 +37,37 @@ def rpart(forest: Forest) -> RObject:
     if tree.n_records is None or number.max() >= 1 << 31 or tree.depths.max() > _DEEPEST:
         raise UnsupportedModelError("rpart keeps people per node, and 30 levels: write it as .json")
     splits, categories = _splits(tree.n_records, shape, order, schema)
+    names = [one.name for one in schema.features]
     parts = {
         "frame": _frame(forest, tree, shape, order, number),
         "terms": _terms(schema),
-        "method": texts(["anova" if schema.classes is None else "class"]),
-        "control": named_list({name: _number(value) for name, value in _CONTROL.items()}),
-        **({} if forest.class_weights is None else {"parms": _priors(forest, tree)}),
-        "numresp": numbers("integer", [1 if schema.classes is None else len(schema.classes) + 2]),
+        "method": "anova" if schema.classes is None else "class",
+        "control": _CONTROL,
+        "parms": None if forest.class_weights is None else _priors(forest, tree),
+        "numresp": 1 if schema.classes is None else len(schema.classes) + 2,
         "splits": splits,
         "csplit": categories,
-        "ordered": numbers(
-            "logical",
-            [False] * len(schema.features),
-            {"names": texts([one.name for one in schema.features])},
-        ),
+        "ordered": r(np.zeros(len(names), np.bool_), names=names),
     }
-    levels = {one.name: one.categories for one in schema.features if one.categories is not None}
-    attributes = {"xlevels": named_list({name: texts(each) for name, each in levels.items()})}
-    if schema.classes is not None:
-        attributes["ylevels"] = texts([str(one) for one in schema.classes])
-    kept = {name: one for name, one in parts.items() if one is not NULL}
-    return named_list(kept, **attributes, **{"class": texts(["rpart"])})
+    classes = [str(one) for one in schema.classes or ()]
+    ylevels = {"ylevels": classes} if classes else {}
+    xlevels = {one.name: one.categories for one in schema.features}
+    return r(parts, xlevels=xlevels, **ylevels, **{"class": "rpart"})
+
+
+def _of_leaves(tree: Tree) -> Tree:
+    """Count at each node who ends in a leaf below, and nobody who stops for lack of a value."""
+    if tree.n_records is None:
+        return tree
+    leaf, people = tree.is_leaf, tree.n_records.astype(np.float64)
+    below = sums(tree.parent, people * leaf)
+    counts, value, same = tree.counts, tree.value, below == people
+    if counts is not None:
+        counts = np.where(same[:, None], counts, sums(tree.parent, counts * leaf[:, None]))
+    if value is not None:
+        mean = sums(tree.parent, value * people * leaf) / np.maximum(below, 1)
+        value = np.where(same, value, mean)
+    return replace(tree, n_records=below.astype(np.int64), counts=counts, value=value)
 
 
 def _check(forest: Forest) -> None:
@@ -72,10 +85,6 @@ def _check(forest: Forest) -> None:
         raise UnsupportedModelError(f"{what} not written for R: treeaudit writes it as .json")
 
 
-def _number(value: float) -> RObject:
-    return numbers("integer" if isinstance(value, int) else "double", [value])
-
-
 def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: Wide) -> RObject:
     """Return the table of nodes; deviances and complexities are not in it."""
     assert tree.n_records is not None  # noqa: S101  # rpart() asked
@@ -83,20 +92,20 @@ def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: 
     used = sorted({names[i] for i in shape.feature[order] if i >= 0})
     levels = ["<leaf>", *used]
     variable = [levels.index(names[i]) + 1 if i >= 0 else 1 for i in shape.feature[order]]
-    nothing, n = np.zeros(len(order)), tree.n_records[order]
+    nothing = np.zeros(len(order))
     columns = {
-        "var": numbers("integer", variable, {"levels": texts(levels), "class": texts(["factor"])}),
-        "n": numbers("integer", n),
-        "wt": numbers("double", n),
-        "dev": numbers("double", np.full(len(order), np.nan)),
-        "yval": numbers("double", nothing),
-        "complexity": numbers("double", nothing),
-        "ncompete": numbers("integer", nothing),
-        "nsurrogate": numbers("integer", nothing),
+        "var": r(variable, levels=levels, **{"class": "factor"}),
+        "n": tree.n_records[order],
+        "wt": tree.n_records[order].astype(np.float64),
+        "dev": np.full(len(order), np.nan),
+        "yval": nothing,
+        "complexity": nothing,
+        "ncompete": nothing.astype(np.int32),
+        "nsurrogate": nothing.astype(np.int32),
     }
     if forest.schema.classes is None:
         assert tree.value is not None  # noqa: S101  # a tree of numbers
-        columns["yval"] = numbers("double", tree.value[order])
+        columns["yval"] = tree.value[order]
     else:
         assert tree.counts is not None  # noqa: S101  # a tree of classes
         counts = tree.counts[order]
@@ -106,12 +115,11 @@ def _frame(forest: Forest, tree: Tree, shape: Binary, order: list[int], number: 
         label = share.argmax(axis=1) + 1.0
         whole = weight / weight[0]
         columns |= {
-            "wt": numbers("double", weight[:, 0]),
-            "yval": numbers("double", label),
-            "yval2": matrix("double", np.column_stack([label, counts, share, whole])),
+            "wt": weight[:, 0],
+            "yval": label,
+            "yval2": np.column_stack([label, counts, share, whole]),
         }
-    rows = numbers("integer", number[order])
-    return named_list(columns, **{"row.names": rows, "class": texts(["data.frame"])})
+    return r(columns, **{"row.names": number[order], "class": "data.frame"})
 
 
 def _class_weights(forest: Forest) -> Float:
@@ -124,16 +132,16 @@ def _priors(forest: Forest, tree: Tree) -> RObject:
     """Return the shares that everybody's classes are taken to have."""
     assert tree.counts is not None  # noqa: S101  # _frame() asked
     root = tree.counts[0] * _class_weights(forest)
-    return named_list({"prior": numbers("double", root / root.sum())})
+    return r({"prior": root / root.sum()})
 
 
 def _splits(
     people: Wide, shape: Binary, order: list[int], schema: Schema
-) -> tuple[RObject, RObject]:
+) -> tuple[RObject | None, Wide | None]:
     """Return the split of each inner node, and where the categories go: 1 left, 3 right."""
     inner = [node for node in order if not shape.leaf[node]]
     if not inner:
-        return NULL, NULL
+        return None, None
     widest = max((len(one.categories or ()) for one in schema.features), default=0)
     rows, sides = [], []
     for node in inner:
@@ -144,14 +152,15 @@ def _splits(
             # To the left goes what is below.
             rows.append([count, -1.0, 0.0, np.nextafter(shape.high[node], np.inf), 0.0])
             continue
-        side = np.full(widest, 2)
+        side, known = np.full(widest, 2), len(feature.categories or ())
+        # R sends other levels to most people too.
+        side[:known] += np.sign(people[shape.right[node]] - people[shape.left[node]])
         side[pair[0]], side[pair[1]] = 1, 3
         sides.append(side)
-        rows.append([count, float(len(feature.categories or ())), 0.0, float(len(sides)), 0.0])
-    names = texts([schema.features[shape.feature[node]].name for node in inner])
-    columns = texts(["count", "ncat", "improve", "index", "adj"])
-    table = matrix("double", np.array(rows), names, columns)
-    return table, matrix("integer", np.array(sides)) if sides else NULL
+        rows.append([count, float(known), 0.0, float(len(sides)), 0.0])
+    names = [schema.features[shape.feature[node]].name for node in inner]
+    table = r(np.array(rows), dimnames=[names, ["count", "ncat", "improve", "index", "adj"]])
+    return table, np.array(sides) if sides else None
 
 
 def _terms(schema: Schema) -> RObject:
@@ -160,16 +169,16 @@ def _terms(schema: Schema) -> RObject:
     names = [one.name for one in features]
     quoted = [_quoted(name) for name in names]
     variables = call("list", symbol(target), *map(symbol, names))
-    factors = np.vstack([np.zeros((1, len(names))), np.eye(len(names))])
+    factors = np.eye(len(names) + 1, len(names), -1, dtype=np.int64)
     made = call("~", symbol(target), symbol("."))
     made.attributes = {
         "variables": variables,
-        "factors": matrix("integer", factors, texts([_quoted(target), *quoted]), texts(quoted)),
-        "term.labels": texts(quoted),
-        "order": numbers("integer", np.ones(len(names))),
-        "intercept": numbers("integer", [1]),
-        "response": numbers("integer", [1]),
-        "class": texts(["terms", "formula"]),
+        "factors": r(factors, dimnames=[[_quoted(target), *quoted], quoted]),
+        "term.labels": r(quoted),
+        "order": r(np.ones(len(names), np.int64)),
+        "intercept": r(1),
+        "response": r(1),
+        "class": r(["terms", "formula"]),
         ".Environment": RObject("global"),
         "predvars": variables,
     }
