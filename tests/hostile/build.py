@@ -142,7 +142,8 @@ def tree(
     nodes: Any = None, values: Any = None, n_features: Any = 2, count: Any = 3, **state: Any
 ) -> Code:
     """Return a stored sklearn.tree._tree.Tree."""
-    made = call(named("sklearn.tree._tree", "Tree"), n_features, np.array([2]), 1)
+    width = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else 2
+    made = call(named("sklearn.tree._tree", "Tree"), n_features, np.array([width]), 1)
     full = {
         "max_depth": 1,
         "node_count": count,
