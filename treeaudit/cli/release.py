@@ -49,8 +49,7 @@ def release(
 
     No leaf changes. Whatever no prediction needs is left out:
     notes, seeds, code. The model given is left as it is. A dictionary or a list
-    of models stays one, with each of them written again; of an R file with
-    several, --select takes one.
+    of models stays one, each written again; of an R file, --select takes one.
 
     treeaudit release model.pkl -o clean.pkl
 
