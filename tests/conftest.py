@@ -8,7 +8,7 @@
 * ``tests.cli.run.run("scan", path, ...)`` is the command line, called in this process;
   ``spawn`` is the same in one of its own.
 * Laws (hypothesis) run in a profile, ``--hypothesis-profile NAME`` or ``HYPOTHESIS_PROFILE``:
-  ``fast`` 5 examples, ``ci`` 9 (unless told; the same ones every time: what decides whether a
+  ``fast`` 5 examples, ``ci`` 6 (unless told; the same ones every time: what decides whether a
   change lands tosses no coin), ``deep`` 1,000. ``@examples(n)`` of
   `tests.strategies` tries at most n of them; of a test marked ``sampled(n)`` every nth case runs,
   and ``one_in(n, cases)`` is every nth of cases within one; all of them run in ``deep``.
@@ -46,7 +46,7 @@ INF = np.inf
 collect_ignore = [] if os.name == "posix" else ["hostile/sandbox.py"]
 
 # A law is about what is true, not about how long a busy machine takes.
-for name, most in (("fast", 5), ("ci", 9), ("deep", 1_000)):
+for name, most in (("fast", 5), ("ci", 6), ("deep", 1_000)):
     settings.register_profile(
         name,
         deadline=None,

@@ -6,7 +6,7 @@ Lower the two numbers when code goes; raise them only by the budget of a planned
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "treeaudit"
-LINES, MODULES, LONGEST = 84_300, 392, 400
+LINES, MODULES, LONGEST = 84_304, 392, 400
 
 
 def test_the_package_only_gets_smaller() -> None:

@@ -201,9 +201,9 @@ def test_shares_of_draws_are_stated_by_what_is_certain_of_them() -> None:
     x = rng.normal(size=(400, 3))
     y = (x[:, 0] + rng.normal(0, 0.3, 400) > 0).astype(int)
     labels = RandomForestClassifier(1, min_samples_leaf=10, random_state=0).fit(x, y)
-    assert nearly(labels) == "at most 96.0%"
+    assert nearly(labels) == "up to 96.0%"
     labels = RandomForestClassifier(3, min_samples_leaf=10, random_state=0).fit(x, y)
-    assert nearly(labels) == "at most 96.0% in tree 0, up to 100.0% over all trees"
+    assert nearly(labels) == "up to 96.0% in tree 0, 100.0% over all trees"
     amounts = np.where(y == 1, 100.0 * rng.integers(1, 9, 400), 0.0)
     numbers = RandomForestRegressor(3, min_samples_leaf=10, random_state=0).fit(x, amounts)
     assert nearly(numbers, train=(x, amounts)) == "at least 41.1%, at most 51.2%"

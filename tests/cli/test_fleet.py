@@ -81,7 +81,7 @@ def test_the_same_from_any_number_of_processes(folder) -> None:
     assert written[0] == written[1]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("names", "code"),
     [

@@ -10,8 +10,8 @@ from tests.fuzz.mutate import fuzz
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a POSIX timer")
 def test_damaged_files_end_in_a_sentence() -> None:
-    outcomes, findings = fuzz(range(1_000), seed=20)
+    outcomes, findings = fuzz(range(500), seed=20)
     assert findings == []
-    assert outcomes["ReadError"] > 100
-    assert outcomes["UnsafeModelError"] > 10
-    assert outcomes["NoneType"] > 10
+    assert outcomes["ReadError"] > 50
+    assert outcomes["UnsafeModelError"] > 5
+    assert outcomes["NoneType"] > 5

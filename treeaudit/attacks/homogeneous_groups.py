@@ -308,7 +308,7 @@ def _nearly_in_words(findings: Sequence[Finding]) -> str | Phrase:
         return told
     # How often the exceptions were drawn is open: there may be more of them than is taken.
     told = told if isinstance(told, Phrase) else say("{}", share)
-    return replace(told, template=f"at most {told.template}")
+    return replace(told, template=f"up to {told.template.replace('up to ', '')}")
 
 
 NEARLY = Rule(

@@ -294,6 +294,10 @@ def _print(
         what = "it passes as it is" if done.before.report.verdict == "pass" else "its trees stay"
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(grid(["", "before", "after"], before_and_after(done.before, after, uses, whom)))
+    if after.report.verdict == "review":
+        open_ = (check.reason for check in after.report.checks if check.status == "skipped")
+        for reason in dict.fromkeys(open_):
+            console.print(f"not run: {plain(reason or '', 400)}")
     if done.frontier:
         from treeaudit.reports.repairs import HEAD, rest, shown
 

@@ -175,7 +175,8 @@ def _dominating_at_most(findings: Sequence[Finding], _: Forest) -> tuple[float, 
     most = max(details_of(one, KnownNumbersDetails).dominating_at_most for one in findings)
     return float(most), (
         f"of {most:,} {'leaf' if most == 1 else 'leaves'} the file does not tell whether one "
-        "person has nine tenths of the total: give the training data (--train)"
+        "person has nine tenths of the total: the training data (--train) tell it unless who was "
+        "drawn is not known"
     )
 
 
