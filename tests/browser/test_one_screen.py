@@ -32,7 +32,7 @@ def _model(name: str, x, y):
     return {
         "unlimited": DecisionTreeClassifier(random_state=0),
         "depth 6": DecisionTreeClassifier(max_depth=6, random_state=0),
-        "forest": RandomForestClassifier(20, random_state=0),
+        "forest": RandomForestClassifier(40, random_state=0),
         "forest of large leaves": RandomForestClassifier(100, min_samples_leaf=10, random_state=0),
         "boosting": GradientBoostingClassifier(n_estimators=15, random_state=0),
     }[name].fit(x, y)

@@ -84,7 +84,7 @@ def test_what_a_bagged_tree_tells_holds_for_who_was_drawn(cancer) -> None:
     """Somebody who was not drawn may fit the rule of a leaf and have another label."""
     forest = RandomForestClassifier(3, max_depth=4, random_state=0).fit(*cancer)
     text = render(ta.scan(forest, annex=["edpb"]), "md")
-    assert "anyone who knows who was drawn can" in text
+    assert "anyone who knows the draws can" in text
     assert "of those who were drawn for that tree: others may fit the rule" in text
 
 

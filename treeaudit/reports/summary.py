@@ -176,7 +176,7 @@ def headline(report: Report) -> Markup:
         who = "anyone" if both else "anyone who can read this file"
         if report.forest.records_are == "bootstrap":
             # Somebody else may fit the rule of a leaf and have another label.
-            who = "anyone who knows who was drawn"
+            who = "anyone who knows the draws"
         one = f"In one tree alone, {who}" if report.forest.n_trees > 1 else who.capitalize()
         told.append(_sentence(one, can))
     if told:
