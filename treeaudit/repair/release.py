@@ -12,7 +12,7 @@ from treeaudit.readers import load
 from treeaudit.writers import keeps_whole_record, suffixes_of, writer_for
 from treeaudit.writers.bundles import is_bundle, model_ref_of
 
-_MOST_NAMED = 40
+_MOST_NAMED = 12
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
 
 
