@@ -89,3 +89,11 @@ def test_bounds_that_equal_the_extremes_are_warned_of(low, high, warned) -> None
     )
     assert ("not shown to hold" in answer["Proof"]) is warned
     assert any(gap.startswith("The bounds of the schema") for gap in told.gaps) is warned
+
+
+def test_everybody_knows_the_bounds_of_a_flag() -> None:
+    forest = private()
+    schema = replace(forest.schema, features=(Feature(name="smokes", low=0, high=1),))
+    people = pd.DataFrame({"smokes": [0, 1, 1, 0], "ill": ["no", "yes", "no", "yes"]})
+    report = ta.scan(replace(forest, schema=schema), train=people)
+    assert BOUNDS_OF_DATA not in report.warnings

@@ -295,9 +295,9 @@ def _print(
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(grid(["", "before", "after"], before_and_after(done.before, after, uses, whom)))
     if after.report.verdict == "review":
-        open_ = (check.reason for check in after.report.checks if check.status == "skipped")
-        for reason in dict.fromkeys(open_):
-            console.print(f"not run: {plain(reason or '', 400)}")
+        checks = [one for one in after.report.checks if one.status == "skipped"]
+        for reason in dict.fromkeys(one.reason or "" for one in checks):
+            console.print(f"not run: {plain(reason, 400)}")
     if done.frontier:
         from treeaudit.reports.repairs import HEAD, rest, shown
 

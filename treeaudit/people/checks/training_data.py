@@ -295,7 +295,8 @@ def check_bounds(forest: Forest, train: Records) -> Forest:
     schema, targets = forest.schema, train.targets
     columns = [(one.low, one.high, train.values[:, i]) for i, one in enumerate(schema.features)]
     columns += [] if targets is None else [(schema.target_low, schema.target_high, targets)]
-    bounded = [(low, high, of) for low, high, of in columns if low is not None and high is not None]
+    # Of a flag or a share everybody knows the bounds.
+    bounded = [one for one in columns if None not in one[:2] and one[:2] != (0, 1)]
     # Missing values are left out, and bounds compared in the precision of the people.
     if not bounded or any(
         of.dtype.type(low) != np.fmin.reduce(of) or of.dtype.type(high) != np.fmax.reduce(of)

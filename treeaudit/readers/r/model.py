@@ -106,8 +106,7 @@ def model_of(stored: Stored, places: list[Place], source: Source, select: str | 
 
 def _behind_steps(forest: Forest, place: Place | None) -> Forest:
     """Say which columns are none of the data, by what wraps the model."""
-    steps: list[str] = []
-    factors: list[str] = []
+    steps, factors = list[str](), list[str]()
     while place is not None:
         ways = {"preProcess": ["preProcess"], "recipe": ["pre", "actions", "recipe"]}
         steps += [name for name, way in ways.items() if place.value.get(*way)]

@@ -71,7 +71,7 @@ class _Columns:
             raise ReadError("it tests a column that does not exist")
         return self.names.index(name)
 
-    def named(self, split: list[RObject]) -> int:
+    def column_of(self, split: list[RObject]) -> int:
         """Return the column of a split of party, which may name one that no data have."""
         name = split[_NAME].scalar() if len(split) > _NAME else None
         if not isinstance(name, str):
@@ -150,7 +150,7 @@ def _below_in_party(at: RObject, columns: _Columns) -> list[tuple[RObject, Edge]
     split = parts[_SPLIT].items()
     if len(split) <= _TO_LEFT:
         raise ReadError("a node has no split")
-    feature, bound = columns.named(split), split[_BOUND]
+    feature, bound = columns.column_of(split), split[_BOUND]
     columns.unclear.add(feature)
     levels = columns.levels.get(columns.names[feature])
     sides: list[Edge]

@@ -97,7 +97,7 @@ def read(model: RObject, source: Source) -> Forest:
     led = {*feature[partly & guided].tolist()}, {int(feature[i]) for i in unseen if guided[i]}
     unclear = [[names[i] for i in sorted(some)] for some in led]
     rest = values - values[left] - values[right]
-    extras = _stopped(stopped, rest) if stopped.any() else Extras()
+    extras = _groups_at_nodes(stopped, rest) if stopped.any() else Extras()
     return Forest(
         trees=(tree,),
         schema=schema_of(names, levels, classes, target_of(model.get("terms")), gaps),
@@ -240,7 +240,7 @@ def _values(model: RObject, frame: RObject) -> tuple[Float, list[str] | None, Fl
     return table, classes, np.ones(len(classes)) if same else weights
 
 
-def _stopped(people: Wide, rest: Float) -> Extras:
+def _groups_at_nodes(people: Wide, rest: Float) -> Extras:
     """Return the groups that stop at a node for lack of a value: they are in no leaf."""
     n, some = int(people.sum()), people > 0
     # A group of one label is as bad as a person alone.
